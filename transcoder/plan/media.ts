@@ -1,0 +1,67 @@
+// In charge of: what a probe knows about a source, as plain values.
+// Not in charge of: how it is found out (transcoder/probe.ts).
+
+export interface Rational {
+  num: number
+  den: number
+}
+
+export interface VideoStream {
+  /** Index among all streams of the file. */
+  index: number
+  codec: string
+  /** Coded size in pixels, before rotation. */
+  width: number
+  height: number
+  /** Sample aspect ratio; 1:1 where unknown. */
+  sar: Rational
+  /** Degrees clockwise that the picture must be turned to stand upright: 0, 90, 180 or 270. */
+  rotation: 0 | 90 | 180 | 270
+  /** Frames per second: the average rate; null where unknown. */
+  frameRate: Rational | null
+  /** True where the container's nominal and average rates differ: the source has a variable rate. */
+  variableFrameRate: boolean
+  fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
+  pixelFormat: string
+  colorRange: string | null
+  colorSpace: string | null
+  colorTransfer: string | null
+  colorPrimaries: string | null
+  /** Seconds on the file's clock; null where unknown. */
+  startSeconds: number | null
+  durationSeconds: number | null
+}
+
+export interface AudioStream {
+  index: number
+  /** 1-based position among the audio streams: what `source_stream` counts. */
+  number: number
+  codec: string
+  channels: number
+  channelLayout: string | null
+  sampleRate: number
+  language: string | null
+  startSeconds: number | null
+  durationSeconds: number | null
+}
+
+export interface OtherStream {
+  index: number
+  type: string
+  codec: string
+  language: string | null
+}
+
+export interface MediaInfo {
+  /** ffprobe's names of the container, for example ['mov', 'mp4', …]. */
+  formats: string[]
+  /** Seconds; null where unknown (raw streams, pipes). */
+  durationSeconds: number | null
+  startSeconds: number | null
+  sizeBytes: number | null
+  /** The first video stream that is not cover art; null where there is none. */
+  video: VideoStream | null
+  audio: AudioStream[]
+  /** Further video streams, subtitles, data, attachments and cover art. */
+  other: OtherStream[]
+}

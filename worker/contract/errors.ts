@@ -1,0 +1,90 @@
+// In charge of: the closed list of error codes, their HTTP status, and whether an attempt that meets one is tried again.
+// Not in charge of: how a problem is found.
+
+/** Errors of a request. The HTTP status is the only one this code is ever answered with. */
+export const requestErrors = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  idempotency_conflict: 409,
+  job_finished: 409,
+  stale_attempt: 409,
+  length_required: 411,
+  too_large: 413,
+  unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  internal: 500,
+  bad_gateway: 502,
+  unavailable: 503,
+} as const
+
+export type RequestErrorCode = keyof typeof requestErrors
+
+/**
+ * Errors that end a job (status.error.code). `permanent` ones are never tried again: another attempt would meet them too.
+ * The others are counted as lost attempts and tried again within the limit.
+ */
+export const jobErrors = {
+  source_not_found: { permanent: true },
+  source_forbidden: { permanent: true },
+  source_unreachable: { permanent: false },
+  source_changed: { permanent: true },
+  source_incomplete: { permanent: false },
+  source_address_refused: { permanent: true },
+  source_too_large: { permanent: true },
+  source_not_media: { permanent: true },
+  source_damaged: { permanent: true },
+  no_video: { permanent: true },
+  audio_stream_missing: { permanent: true },
+  video_bitrate_too_low: { permanent: true },
+  frame_rate_unsupported: { permanent: true },
+  output_path_conflict: { permanent: true },
+  unsupported_combination: { permanent: true },
+  encoder_failed: { permanent: true },
+  output_incomplete: { permanent: false },
+  output_too_large: { permanent: true },
+  output_forbidden: { permanent: true },
+  output_unreachable: { permanent: false },
+  disk_full: { permanent: false },
+  no_progress: { permanent: false },
+  deadline_exceeded: { permanent: true },
+  too_long_for_one_attempt: { permanent: true },
+  attempts_exhausted: { permanent: true },
+  protocol_mismatch: { permanent: false },
+  internal: { permanent: false },
+} as const
+
+export type JobErrorCode = keyof typeof jobErrors
+
+/** One thing that is wrong with a request: a stable code, the path of the field, a sentence, and what would be allowed. */
+export interface Problem {
+  code: string
+  /** Path in the request body, for example `videoProfiles[0].video_bitrate`. */
+  field: string
+  message: string
+  allowed?: readonly (string | number | boolean)[]
+  minimum?: number
+  maximum?: number
+}
+
+/** Something that was changed, left out or ignored, and why. It never stops a job. */
+export interface Warning {
+  code: string
+  field?: string
+  message: string
+}
+
+/** Why a job failed, as `status.error` shows it. */
+export interface JobError {
+  code: JobErrorCode
+  message: string
+  field?: string
+  details?: Record<string, unknown>
+}
+
+export function isJobErrorCode(code: string): code is JobErrorCode {
+  return Object.hasOwn(jobErrors, code)
+}

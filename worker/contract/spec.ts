@@ -1,0 +1,53 @@
+// In charge of: the job in the service's own words, complete: no optional field survives, every default is applied.
+// Not in charge of: wire names and validation (job.ts), what a source turns out to be (transcoder/plan).
+
+export type Container = 'mp4' | 'ts' | 'hls' | 'silverlight'
+export type VideoCodec = 'h264' | 'hevc' | 'mpeg2'
+export type AudioCodec = 'aac' | 'ac3' | 'mp2'
+export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
+export type FrameRateFactor = '1x' | '1/2x' | '2x'
+export type Quality = 'good' | 'better' | 'best'
+
+export interface VideoProfile {
+  /** Position in `videoProfiles`. */
+  index: number
+  /** Relative path or address as the client gave it; '' = derived (outputs.ts). */
+  output: string
+  /** Pixels; 0 = the source's, or kept in proportion when only one is 0. Even unless 0. */
+  width: number
+  height: number
+  mode: BitrateMode
+  bitrateKbps: number
+  frameRateFactor: FrameRateFactor
+  /** Positions in `audioProfiles` that this rendition carries, ascending. */
+  audioProfiles: number[]
+  progressive: boolean
+}
+
+export interface AudioProfile {
+  /** Position in `audioProfiles`. */
+  index: number
+  codec: AudioCodec
+  /** Effective channels: 2 when `primary_audio_downmix_to_stereo`, whatever `audio_channels` says. */
+  channels: 2 | 6
+  bitrateKbps: number
+  /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
+  sourceStream: number | null
+}
+
+export interface JobSpec {
+  container: Container
+  videoCodec: VideoCodec
+  quality: Quality
+  gopSeconds: number
+  /** Distance between I/P frames; B-frames = M − 1. */
+  ipDistance: number
+  keepFps: boolean
+  forceProgressive: boolean
+  /** 0 to 200, linear percent. */
+  audioVolume: number
+  /** Base name of the input without extension, safe as a file name; for derived output names. */
+  inputName: string
+  video: VideoProfile[]
+  audio: AudioProfile[]
+}

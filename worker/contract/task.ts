@@ -1,0 +1,131 @@
+// In charge of: the messages between the Worker's task door and the transcoder.
+// Not in charge of: what either side does with them.
+import * as z from 'zod/mini'
+import type { JobConfig } from './job.ts'
+
+/** Raised when a message changes shape. Old and new versions meet during a rollout, so the door accepts every version in `SUPPORTED_PROTOCOLS`. */
+export const TASK_PROTOCOL = 1
+export const SUPPORTED_PROTOCOLS: readonly number[] = [1]
+
+/** The largest body that one request to the door may carry, in bytes (a Worker accepts 100 MB on the lowest plan). */
+export const MAX_DOOR_BODY_BYTES = 32 * 1024 * 1024
+/** The smallest size of a part but the last: 5 MiB on S3 and R2, kept at 8 MiB. */
+export const MIN_PART_BYTES = 8 * 1024 * 1024
+/** Parts that one object may have on S3 and R2. */
+export const MAX_PARTS = 10_000
+export const HEARTBEAT_MS = 1000
+
+/** What `POST /run` on a transcoder carries. `door` is the base address of the Worker, without a slash at its end. */
+export const runRequest = z.object({
+  protocol: z.number(),
+  task_id: z.string().check(z.regex(/^[a-z0-9-]{1,80}$/)),
+  attempt: z.number().check(z.int(), z.positive()),
+  token: z.string().check(z.minLength(1), z.maxLength(1000)),
+  door: z.url(),
+})
+export type RunRequest = z.infer<typeof runRequest>
+
+/** Answer of `GET /task/:id`. It carries no credential. */
+export interface TaskDescription {
+  protocol: number
+  task_id: string
+  job_id: string
+  attempt: number
+  kind: 'transcode'
+  config: JobConfig
+  /** The plan that an earlier attempt stored; a later attempt follows it. */
+  plan: unknown
+  /** Name of the source without its directory, for derived output names. */
+  input_name: string
+  /** Milliseconds that this attempt may take before the service gives up on it. */
+  max_attempt_ms: number
+}
+
+/** Where an attempt stands. Fractions are 0…1 and never go back within an attempt. */
+export const progressPost = z.object({
+  phase: z.enum(['starting', 'probing', 'transcoding', 'packaging', 'uploading']),
+  transcoded: z.number().check(z.gte(0), z.lte(1)),
+  /** Seconds of wall time spent encoding so far. */
+  transcode_seconds: z.number().check(z.gte(0)),
+  /** Multiple of real time; null until known. */
+  speed: z.nullable(z.number().check(z.gte(0))),
+  bytes_produced: z.number().check(z.gte(0)),
+  bytes_stored: z.number().check(z.gte(0)),
+  /** Seconds during which at least one transfer was under way. */
+  transfer_seconds: z.number().check(z.gte(0)),
+  eta_seconds: z.nullable(z.number().check(z.gte(0))),
+})
+export type ProgressPost = z.infer<typeof progressPost>
+
+/** continue; cancel = the job was cancelled; stop = this attempt is no longer the current one. */
+export type ProgressReply = { verdict: 'continue' | 'cancel' | 'stop' }
+
+const outputPath = z.string().check(z.minLength(1), z.maxLength(1024))
+const warning = z.object({
+  code: z.string().check(z.maxLength(64)),
+  field: z.optional(z.string().check(z.maxLength(200))),
+  message: z.string().check(z.maxLength(2000)),
+})
+
+export const planPost = z.object({
+  plan: z.unknown(),
+  warnings: z.array(warning).check(z.maxLength(200)),
+})
+export type PlanPost = z.infer<typeof planPost>
+
+export const uploadRequest = z.object({
+  path: outputPath,
+  content_type: z.string().check(z.minLength(1), z.maxLength(100)),
+  /** Upper estimate in bytes; decides the part size, which is the same for every part but the last. */
+  expected_size: z.number().check(z.gte(0)),
+})
+export type UploadRequest = z.infer<typeof uploadRequest>
+export interface UploadReply {
+  upload: string
+  /** Bytes of every part but the last. */
+  part_size: number
+}
+export interface PartReply {
+  etag: string
+}
+
+/** One object of the commit record. `parts` are in order, 1-based and complete. */
+export const finishedObject = z.object({
+  path: outputPath,
+  upload: z.string().check(z.minLength(1), z.maxLength(2000)),
+  size: z.number().check(z.gte(1)),
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  content_type: z.string().check(z.minLength(1), z.maxLength(100)),
+  parts: z
+    .array(z.object({ n: z.number().check(z.int(), z.positive()), etag: z.string().check(z.maxLength(200)) }))
+    .check(z.minLength(1), z.maxLength(MAX_PARTS)),
+  profile: z.nullable(z.number()),
+  role: z.enum(['media', 'playlist', 'manifest', 'captions', 'tar', 'report']),
+})
+export type FinishedObject = z.infer<typeof finishedObject>
+
+export const finishPost = z.object({
+  objects: z.array(finishedObject).check(z.minLength(1), z.maxLength(1000)),
+  warnings: z.array(warning).check(z.maxLength(200)),
+  /** Last figures, so that the stored status is exact. */
+  progress: progressPost,
+})
+export type FinishPost = z.infer<typeof finishPost>
+
+export const failPost = z.object({
+  /** failed = the job's problem; interrupted = the transcoder is stopping and gives the task back; cancelled = as told by a heartbeat. */
+  reason: z.enum(['failed', 'interrupted', 'cancelled']),
+  error: z.optional(
+    z.object({
+      code: z.string().check(z.maxLength(64)),
+      message: z.string().check(z.maxLength(2000)),
+      field: z.optional(z.string().check(z.maxLength(200))),
+      details: z.optional(z.record(z.string(), z.unknown())),
+    }),
+  ),
+  warnings: z.optional(z.array(warning).check(z.maxLength(200))),
+})
+export type FailPost = z.infer<typeof failPost>
+
+/** Errors of the source that the door answers with on `/task/:id/input` (`{"error": {"code": …}}`), beside stale_attempt. */
+export const SOURCE_ERROR_HEADER = 'x-source-error'

@@ -1,0 +1,44 @@
+// In charge of: reading the environment once, at the edge, into typed values. Secrets apart, units in names.
+// Not in charge of: what a setting does.
+
+export interface Settings {
+  egress: 'platform' | 'pinned' | 'listed'
+  /** host:port pairs on private networks that client-named addresses may reach. */
+  allowPrivateHosts: ReadonlySet<string>
+  /** Local transcoders; empty = Cloudflare Containers. */
+  transcoderUrls: readonly string[]
+  maxSlots: number
+  leaseMs: number
+  /** Configured public address without a slash at the end, or null = that of the request. */
+  baseUrl: string | null
+}
+
+function list(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+function positive(value: string | undefined, fallback: number): number {
+  const parsed = Number(value)
+  return Number.isFinite(parsed) && parsed > 0 ? parsed : fallback
+}
+
+const cache = new WeakMap<object, Settings>()
+
+export function settings(env: Env): Settings {
+  const known = cache.get(env)
+  if (known) return known
+  const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/\/+$/, ''))
+  const made: Settings = {
+    egress: env.EGRESS === 'pinned' || env.EGRESS === 'listed' ? env.EGRESS : 'platform',
+    allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
+    transcoderUrls,
+    maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : positive(env.MAX_SLOTS, 1),
+    leaseMs: positive(env.LEASE_SECONDS, 30) * 1000,
+    baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
+  }
+  cache.set(env, made)
+  return made
+}

@@ -1,0 +1,109 @@
+// In charge of: the small interface behind which every provider stands, and its errors.
+// Not in charge of: which provider serves a job (open.ts).
+
+/** A byte range: `length` absent = to the end. */
+export interface ByteRange {
+  offset: number
+  length?: number
+}
+
+export interface SourceStat {
+  /** Bytes; null where the server does not say. */
+  size: number | null
+  etag: string | null
+  contentType: string | null
+  /** False where the server answers a Range request with the whole object. */
+  ranges: boolean
+}
+
+export interface SourceBody extends SourceStat {
+  /** The bytes asked for; the whole object where `partial` is false. */
+  body: ReadableStream<Uint8Array>
+  partial: boolean
+  /** First byte of `body` in the object. */
+  offset: number
+  /** Bytes in `body`; null where the server does not say. */
+  length: number | null
+}
+
+/** Reading side of a provider: one object, named when the source is opened. */
+export interface Source {
+  /** @throws StoreError */
+  stat(): Promise<SourceStat>
+  /**
+   * Streams a range. With `etag`, the object must still be that one, else StoreError `source_changed`.
+   * @throws StoreError
+   */
+  read(range: ByteRange | null, etag?: string): Promise<SourceBody>
+}
+
+export interface StoredPart {
+  /** 1-based. */
+  n: number
+  etag: string
+}
+
+/** Writing side of a provider, below one job's destination. Paths are relative, checked and never escape it. */
+export interface Sink {
+  put(
+    path: string,
+    body: ReadableStream<Uint8Array> | Uint8Array,
+    size: number,
+    contentType: string,
+  ): Promise<{ etag: string }>
+  stat(path: string): Promise<{ size: number; etag: string } | null>
+  delete(path: string): Promise<void>
+  /** → an upload id, opaque, that the other calls take. */
+  beginUpload(path: string, contentType: string): Promise<string>
+  /** All parts but the last have the same size. */
+  uploadPart(
+    path: string,
+    upload: string,
+    n: number,
+    body: ReadableStream<Uint8Array> | Uint8Array,
+    size: number,
+  ): Promise<string>
+  /** Makes the object visible in one step. @throws StoreError `no_such_upload` when it was completed or aborted before. */
+  completeUpload(path: string, upload: string, parts: StoredPart[]): Promise<{ etag: string }>
+  /** Succeeds also when there is no such upload any more. */
+  abortUpload(path: string, upload: string): Promise<void>
+  /** Where the object is, in the provider's own form (`s3://bucket/key`), for `status.outputs[].location`. */
+  location(path: string): string
+}
+
+export type StoreErrorCode =
+  | 'not_found'
+  | 'forbidden'
+  | 'source_changed'
+  | 'range_not_satisfiable'
+  | 'no_such_upload'
+  | 'address_refused'
+  | 'too_large'
+  | 'invalid'
+  | 'unreachable'
+
+export class StoreError extends Error {
+  override name = 'StoreError'
+  readonly code: StoreErrorCode
+  readonly provider: string
+  readonly operation: string
+  /** HTTP status of the provider, where there was one. */
+  readonly status: number | null
+  constructor(
+    code: StoreErrorCode,
+    provider: string,
+    operation: string,
+    message: string,
+    status: number | null = null,
+  ) {
+    super(message)
+    this.code = code
+    this.provider = provider
+    this.operation = operation
+    this.status = status
+  }
+  /** True where the same call may succeed later. */
+  get transient(): boolean {
+    return this.code === 'unreachable'
+  }
+}
