@@ -1,6 +1,20 @@
 // In charge of: reading the environment once, at the edge, into typed values. Secrets apart, units in names.
 // Not in charge of: what a setting does.
 
+declare global {
+  // Set by the start script or by hand, never needed in production.
+  interface Env {
+    /** A key that is accepted without being in the ledger (account `default`). */
+    API_KEY?: string
+    /** Proves to the local egress that a request is the service's own. */
+    INTERNAL_TOKEN?: string
+    /** Shared with the local transcoders, so that only this service starts work there. */
+    TRANSCODER_SECRET?: string
+    /** Where transcoders reach the task door, without a slash at the end. */
+    DOOR_URL?: string
+  }
+}
+
 export interface Settings {
   egress: 'platform' | 'pinned' | 'listed'
   /** host:port pairs on private networks that client-named addresses may reach. */
@@ -8,6 +22,8 @@ export interface Settings {
   /** Local transcoders; empty = Cloudflare Containers. */
   transcoderUrls: readonly string[]
   maxSlots: number
+  /** Where transcoders reach the task door. */
+  doorUrl: string
   leaseMs: number
   /** Configured public address without a slash at the end, or null = that of the request. */
   baseUrl: string | null
@@ -36,6 +52,8 @@ export function settings(env: Env): Settings {
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : positive(env.MAX_SLOTS, 1),
+    // Containers have no internet; a request to this name is handed to the Worker by the outbound handler (container.ts).
+    doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
     leaseMs: positive(env.LEASE_SECONDS, 30) * 1000,
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
   }

@@ -73,7 +73,7 @@ export interface Problem {
 /** Something that was changed, left out or ignored, and why. It never stops a job. */
 export interface Warning {
   code: string
-  field?: string
+  field?: string | undefined
   message: string
 }
 
@@ -87,4 +87,15 @@ export interface JobError {
 
 export function isJobErrorCode(code: string): code is JobErrorCode {
   return Object.hasOwn(jobErrors, code)
+}
+
+/** Both lists without repetitions, in order. */
+export function mergeWarnings(first: readonly Warning[], second: readonly Warning[]): Warning[] {
+  const seen = new Set<string>()
+  return [...first, ...second].filter((warning) => {
+    const key = JSON.stringify([warning.code, warning.field ?? null, warning.message])
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
 }

@@ -1,0 +1,34 @@
+// In charge of: how tests speak to the real app, and a stand-in transcoder behind the dispatch seam.
+import { env, exports } from 'cloudflare:workers'
+
+export const KEY = 'test-only-api-key'
+export const BASE = 'https://service.test'
+
+export function basic(user: string, password = ''): string {
+  return `Basic ${btoa(`${user}:${password}`)}`
+}
+
+export function call(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  if (!headers.has('authorization')) headers.set('authorization', basic(init.key ?? KEY))
+  return exports.default.fetch(new Request(BASE + path, { ...init, headers, redirect: 'manual' }))
+}
+
+export function post(path: string, body: unknown, init: RequestInit & { key?: string } = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('content-type', 'application/json')
+  return call(path, { ...init, method: 'POST', body: JSON.stringify(body), headers })
+}
+
+/** A job with an input that exists: small, valid, and nothing special. */
+export function job(change: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    input: 'https://media.test/a.mp4',
+    videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate_mode: 'vbr', video_bitrate: 600 }],
+    audioProfiles: [],
+    cloud_credentials: { input: { cloud_provider: 'http' } },
+    ...change,
+  }
+}
+
+export { env }

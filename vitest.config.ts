@@ -1,0 +1,42 @@
+// In charge of: where tests run. `worker`: inside workerd, on the real app with real D1, R2, queue and Durable Objects.
+// `node`: in Node 24, for the transcoder, the scripts and everything that runs ffmpeg or whole processes.
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              bindings: {
+                EGRESS: 'listed',
+                TRANSCODER_URLS: 'http://transcoder-0.test,http://transcoder-1.test',
+                SERVICE_SECRET: 'test-only-service-secret-00000000000000000000',
+                VAULT_KEYS: 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
+                ADMIN_KEY: 'test-only-admin-key',
+                API_KEY: 'test-only-api-key',
+                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+              },
+            },
+          })),
+        ],
+        test: {
+          name: 'worker',
+          include: ['test/worker/**/*.test.ts'],
+          setupFiles: ['./test/worker/setup.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'node',
+          include: ['test/node/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+})

@@ -1,0 +1,34 @@
+// In charge of: which route serves which address. Not in charge of: anything else.
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { authenticate } from './auth.ts'
+import type { AppEnv } from './http.ts'
+import { answerError, errorResponse, notFound } from './problems.ts'
+import { door } from './routes/door.ts'
+import { jobs } from './routes/jobs.ts'
+import { keys } from './routes/keys.ts'
+import { objects } from './routes/objects.ts'
+import { service } from './routes/service.ts'
+import { uploads } from './routes/uploads.ts'
+
+// Any page may call the API with a key that it was given; cookies or a browser's stored login are never shared.
+const crossOrigin = cors({
+  origin: '*',
+  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Range', 'If-Match', 'If-None-Match', 'If-Range'],
+  allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  exposeHeaders: ['Location', 'Retry-After', 'Content-Range', 'ETag', 'Accept-Ranges'],
+  maxAge: 86_400,
+})
+
+export const app = new Hono<AppEnv>()
+  .onError(answerError)
+  .notFound(() => errorResponse(notFound()))
+  .use('/api/*', crossOrigin)
+  .use('/uploads/*', crossOrigin)
+  .route('/', service)
+  .route('/api/v0/job', jobs)
+  .route('/api/v0/keys', keys)
+  .use('/uploads/*', authenticate('jobs'))
+  .route('/uploads', uploads)
+  .route('/o', objects)
+  .route('/', door as unknown as Hono<AppEnv>)

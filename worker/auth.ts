@@ -1,0 +1,94 @@
+// In charge of: who a request comes from (specification 5: HTTP Basic, the user name is the API key).
+// Not in charge of: issuing keys (routes/keys.ts), attempt tokens (token.ts).
+import { createMiddleware } from 'hono/factory'
+import type { AppEnv } from './http.ts'
+import { findKey, touchKey } from './ledger/keys.ts'
+import { RequestError } from './problems.ts'
+import { sign, verify } from './signing.ts'
+
+export interface Identity {
+  account: string
+  keyId: string
+  scopes: string[]
+}
+
+/** A revoked key stops within this time: so long an isolate trusts what it looked up. */
+const TRUST_MS = 60_000
+const MAX_TRUSTED = 10_000
+const trusted = new Map<string, { identity: Identity; until: number }>()
+
+/** Compared with when no key has that id, so that the answer takes as long as for a wrong secret. */
+const NOBODY = 'A'.repeat(43)
+
+/** `sp_<id>.<secret>`: 12 and 43 characters of base64url. */
+const KEY = /^(sp_[A-Za-z0-9_-]{12})\.[A-Za-z0-9_-]{43}$/
+
+export const hashKey = (env: Env, key: string) => sign(env, 'api-key', key)
+
+async function identify(env: Env, key: string): Promise<Identity | null> {
+  const hash = await hashKey(env, key)
+  const known = trusted.get(hash)
+  if (known && known.until > Date.now()) return known.identity
+  const identity = await lookUp(env, key)
+  if (identity) {
+    if (trusted.size >= MAX_TRUSTED) trusted.clear()
+    trusted.set(hash, { identity, until: Date.now() + TRUST_MS })
+  }
+  return identity
+}
+
+async function lookUp(env: Env, key: string): Promise<Identity | null> {
+  // Keys of the configuration: hashed on both sides, so the comparison tells nothing by its time.
+  if (env.ADMIN_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.ADMIN_KEY)))) {
+    return { account: 'admin', keyId: 'admin', scopes: ['admin'] }
+  }
+  if (env.API_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.API_KEY)))) {
+    return { account: 'default', keyId: 'configured', scopes: ['jobs'] }
+  }
+  const id = KEY.exec(key)?.[1]
+  const row = id === undefined ? null : await findKey(env.DB, id)
+  const right = await verify(env, 'api-key', key, row?.hash ?? NOBODY)
+  if (!row || !right || row.revoked_at !== null) return null
+  await touchKey(env.DB, row.id, Date.now())
+  return { account: row.account, keyId: row.id, scopes: row.scopes.split(',') }
+}
+
+/** The user name of HTTP Basic (RFC 7617). The password is ignored: samples send one character or none (5.3). */
+function basicUser(header: string | undefined): string | null {
+  const encoded = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(header ?? '')?.[1]
+  if (encoded === undefined) return null
+  try {
+    const pair = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
+    const colon = pair.indexOf(':')
+    const user = colon < 0 ? pair : pair.slice(0, colon)
+    return user === '' || user.length > 200 ? null : user
+  } catch {
+    return null
+  }
+}
+
+/** Lets a request through with a key of the given scope, and says for which account. */
+export function authenticate(scope: 'jobs' | 'admin') {
+  return createMiddleware<AppEnv>(async (c, next) => {
+    const key = basicUser(c.req.header('authorization'))
+    const identity = key === null ? null : await identify(c.env, key)
+    if (!identity) {
+      // A dashboard's fetch would otherwise make the browser open its own dialog over the page.
+      const quiet = c.req.header('sec-fetch-mode') === 'cors'
+      throw new RequestError(
+        'unauthorized',
+        key === null
+          ? 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).'
+          : 'This API key is not known, or it was revoked.',
+        quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
+      )
+    }
+    if (!identity.scopes.includes(scope)) {
+      throw new RequestError('forbidden', `This key may not do that: it lacks the scope "${scope}".`)
+    }
+    c.set('account', identity.account)
+    c.set('keyId', identity.keyId)
+    c.set('scopes', identity.scopes)
+    return next()
+  })
+}

@@ -1,0 +1,136 @@
+// In charge of: what the ledger and the monitor know → the public status of the specification (2.4): strings, "-1", null.
+// Not in charge of: reading either of them.
+import type { JobError, Warning } from './errors.ts'
+import type { JobState, TaskState } from './lifecycle.ts'
+import type { ProgressPost } from './task.ts'
+
+export type Phase =
+  | 'queued'
+  | 'starting'
+  | 'probing'
+  | 'transcoding'
+  | 'packaging'
+  | 'uploading'
+  | 'committing'
+  | 'done'
+
+export interface PublicOutput {
+  path: string
+  /** Where to download it; a signed address of the service for its own store. */
+  url: string
+  /** The object's own place, in the form of its provider. */
+  location: string
+  size: number
+  sha256: string
+  content_type: string
+  profile: number | null
+  role: string
+}
+
+export interface PublicStatus {
+  job_id: string
+  /** "ready" before the start and after success, as both were observed (specification 3); "running", "error", "cancelled". */
+  state: 'ready' | 'running' | 'error' | 'cancelled'
+  tcode_progress: string
+  tcode_time: string | null
+  tcode_speed: string
+  xfer_progress: string
+  xfer_time: string
+  xfer_speed: string
+  job_completed: boolean
+  phase: Phase
+  error: JobError | null
+  warnings: Warning[]
+  outputs: PublicOutput[]
+  queue_position: number | null
+  eta_seconds: number | null
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+}
+
+export interface StatusFacts {
+  jobId: string
+  job: JobState
+  task: TaskState
+  /** Latest figures of the attempt, or the last ones of an ended job; null when nothing ran yet. */
+  progress: ProgressPost | null
+  error: JobError | null
+  warnings: Warning[]
+  outputs: PublicOutput[]
+  /** Queued tasks before this one; only while it waits. */
+  position: number | null
+  /** Milliseconds since 1970. */
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+}
+
+const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
+  queued: 'ready',
+  running: 'running',
+  committing: 'running',
+  completed: 'ready',
+  failed: 'error',
+  cancelled: 'cancelled',
+}
+
+function phaseOf(facts: StatusFacts): Phase {
+  switch (facts.task) {
+    case 'queued':
+      return 'queued'
+    case 'starting':
+      return 'starting'
+    case 'running':
+      return facts.progress?.phase ?? 'starting'
+    case 'committing':
+      return 'committing'
+    default:
+      return 'done'
+  }
+}
+
+/** Whole percent as text; 100 is kept for what is really over (I4). */
+function percent(fraction: number, over: boolean): string {
+  if (over) return '100'
+  return String(Math.max(0, Math.min(99, Math.floor(fraction * 100))))
+}
+
+/** A number as text with at most `digits` decimals; never NaN or an exponent. */
+function decimal(value: number, digits: number): string {
+  return Number.isFinite(value) ? String(Number(value.toFixed(digits))) : '0'
+}
+
+/** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
+export function publicStatus(facts: StatusFacts): PublicStatus {
+  const { progress } = facts
+  const success = facts.job === 'completed'
+  const ended = success || facts.job === 'failed' || facts.job === 'cancelled'
+  const transcoded = progress?.transcoded ?? 0
+  // The encode may be over while parts are still under way: 100 and less than 100 together are no success yet (I4).
+  const tcodeOver = success || transcoded >= 1
+  const stored = progress && progress.bytes_produced > 0 ? progress.bytes_stored / progress.bytes_produced : 0
+  return {
+    job_id: facts.jobId,
+    state: publicStates[facts.job],
+    tcode_progress: percent(transcoded, tcodeOver),
+    tcode_time: progress && progress.transcode_seconds > 0 ? decimal(progress.transcode_seconds, 1) : null,
+    tcode_speed: progress?.speed ? decimal(progress.speed, 2) : '-1',
+    xfer_progress: percent(stored * transcoded, success),
+    xfer_time: decimal(progress?.transfer_seconds ?? 0, 1),
+    xfer_speed:
+      progress && progress.transfer_seconds > 0 && progress.bytes_stored > 0
+        ? decimal(progress.bytes_stored / 1e6 / progress.transfer_seconds, 2)
+        : '-1.0',
+    job_completed: ended,
+    phase: phaseOf(facts),
+    error: facts.error,
+    warnings: facts.warnings,
+    outputs: facts.outputs,
+    queue_position: facts.position,
+    eta_seconds: ended || facts.task !== 'running' ? null : (progress?.eta_seconds ?? null),
+    created_at: new Date(facts.createdAt).toISOString(),
+    started_at: facts.startedAt === null ? null : new Date(facts.startedAt).toISOString(),
+    finished_at: facts.finishedAt === null ? null : new Date(facts.finishedAt).toISOString(),
+  }
+}

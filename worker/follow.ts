@@ -1,0 +1,64 @@
+// In charge of: what follows from a transition outside the ledger. Everything here is repeated by a net after a crash:
+// the monitor's alarm re-reads the task, the cron sweep finds what nobody watches.
+// Not in charge of: deciding (contract/lifecycle.ts), writing (advance.ts).
+import type { TaskEvent } from '#contract/lifecycle.ts'
+import { terminal } from '#contract/lifecycle.ts'
+import type { Advance, AdvanceOptions } from './advance.ts'
+import { advance } from './advance.ts'
+import { cancelAttempt } from './dispatch.ts'
+import type { Live } from './monitor.ts'
+import { schedule } from './schedule.ts'
+
+/** What a transition needs of the job's monitor; the monitor itself passes itself. */
+export interface Watcher {
+  read(): Promise<Live | null>
+  wakeAt(at: number): Promise<void>
+  settle(): Promise<void>
+}
+
+export function monitorOf(env: Env, jobId: string) {
+  return env.MONITOR.get(env.MONITOR.idFromName(jobId))
+}
+
+/** Applies an event and carries out what follows. A refusal is an answer, not an error. */
+export async function apply(
+  env: Env,
+  task: { id: string; jobId: string },
+  event: TaskEvent,
+  options: AdvanceOptions & { watcher?: Watcher } = {},
+): Promise<Advance> {
+  const watcher = options.watcher ?? monitorOf(env, task.jobId)
+  const ends =
+    event.type === 'cancel' || event.type === 'deadline' || event.type === 'lost' || event.type === 'attempt_failed'
+  // The last figures of a job that may end here; progress posts never reach the ledger otherwise.
+  const live = ends && options.progress === undefined ? await watcher.read().catch(() => null) : null
+  const result = await advance(env, task.id, event, live ? { ...options, progress: JSON.stringify(live) } : options)
+  if (!result.ok) return result
+
+  if (result.effects.includes('stop_transcoder')) {
+    await quietly(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt))
+  }
+  if (result.dueAt !== null) await quietly(watcher.wakeAt(result.dueAt))
+  if (result.effects.includes('settle') && result.next.attempt > 0) await quietly(watcher.settle())
+  if (result.effects.includes('schedule')) await quietly(schedule(env))
+  console.log(
+    JSON.stringify({
+      level: terminal[result.next.state] && result.next.state === 'failed' ? 'warn' : 'info',
+      msg: event.type,
+      task: result.task.id,
+      attempt: result.next.attempt,
+      from: result.task.state,
+      to: result.next.state,
+    }),
+  )
+  return result
+}
+
+/** Effects have nets; a failing one must not undo the answer to what was written. */
+async function quietly(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    console.error(JSON.stringify({ level: 'warn', msg: 'effect failed', error: String(error) }))
+  }
+}

@@ -1,0 +1,18 @@
+// In charge of: what every route knows about the request it serves.
+import type { Context } from 'hono'
+import { settings } from './env.ts'
+
+export interface AppEnv {
+  Bindings: Env
+  Variables: {
+    /** The authenticated account. */
+    account: string
+    keyId: string
+    scopes: string[]
+  }
+}
+
+/** Public address of the service without a slash at its end: as configured, else as the client called it. */
+export function baseUrl(c: Context<AppEnv>): string {
+  return settings(c.env).baseUrl ?? new URL(c.req.url).origin
+}

@@ -1,0 +1,15 @@
+// In charge of: the Worker's entry points. Not in charge of: what they do.
+import { app } from './app.ts'
+import { consume } from './queue.ts'
+import type { StartMessage } from './schedule.ts'
+import { sweep } from './sweep.ts'
+
+export { ContainerProxy } from '@cloudflare/containers'
+export { Transcoder } from './container.ts'
+export { JobMonitor } from './monitor.ts'
+
+export default {
+  fetch: app.fetch,
+  queue: (batch, env) => consume(batch, env),
+  scheduled: (_event, env) => sweep(env),
+} satisfies ExportedHandler<Env, StartMessage>

@@ -1,0 +1,167 @@
+// In charge of: the SQL of jobs, one statement a function.
+// Not in charge of: task transitions (ledger/tasks.ts), the public shape (contract/status.ts).
+import type { JobState, TaskState } from '#contract/lifecycle.ts'
+
+export interface JobRow {
+  id: number
+  job_id: string
+  account: string
+  state: JobState
+  config: string
+  sealed: string | null
+  warnings: string
+  error: string | null
+  outputs: string | null
+  progress: string | null
+  priority: number
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  updated_at: number
+  deadline_at: number
+}
+
+/** A job with the task that carries it out (one a job in this version). */
+export interface JobWithTask extends JobRow {
+  task: string
+  task_state: TaskState
+  attempt: number
+  lost: number
+  task_priority: number
+}
+
+export interface NewJob {
+  jobId: string
+  account: string
+  config: string
+  sealed: string
+  warnings: string
+  priority: number
+  now: number
+  deadlineAt: number
+}
+
+/** The job's row; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
+export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | null): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at)
+       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8
+       WHERE ?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1)
+       RETURNING id`,
+    )
+    .bind(
+      job.jobId,
+      job.account,
+      job.config,
+      job.sealed,
+      job.warnings,
+      job.priority,
+      job.now,
+      job.deadlineAt,
+      idempotencyKey,
+    )
+}
+
+/** The job's single task, only where the job itself was inserted. */
+export function insertTask(db: D1Database, job: NewJob, task: string): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at)
+       SELECT ?1, id, account, 'transcode', 'queued', priority, 0, created_at FROM jobs WHERE job_id = ?2`,
+    )
+    .bind(task, job.jobId)
+}
+
+export function insertIdempotency(db: D1Database, job: NewJob, key: string, fingerprint: string): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO idempotency (account, key, fingerprint, job_id, warnings, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (account, key) DO NOTHING`,
+    )
+    .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now)
+}
+
+export function findIdempotency(db: D1Database, account: string, key: string) {
+  return db
+    .prepare(`SELECT fingerprint, job_id, warnings FROM idempotency WHERE account = ?1 AND key = ?2`)
+    .bind(account, key)
+    .first<{ fingerprint: string; job_id: string; warnings: string }>()
+}
+
+const withTask = `SELECT jobs.*, tasks.id AS task, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.priority AS task_priority
+  FROM jobs JOIN tasks ON tasks.job = jobs.id`
+
+/** Another account's job is as absent as a missing one (I16). */
+export function findJob(db: D1Database, account: string, id: number) {
+  return db.prepare(`${withTask} WHERE jobs.id = ?1 AND jobs.account = ?2`).bind(id, account).first<JobWithTask>()
+}
+
+export function findJobByBackendId(db: D1Database, jobId: string) {
+  return db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTask>()
+}
+
+export interface JobFilter {
+  states: JobState[]
+  /** Only ids below this one: the cursor. */
+  before: number | null
+  createdFrom: number | null
+  createdTo: number | null
+  limit: number
+}
+
+export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<JobWithTask[]> {
+  const { results } = await db
+    .prepare(
+      `${withTask}
+       WHERE jobs.account = ?1
+         AND (?2 IS NULL OR jobs.id < ?2)
+         AND (?3 IS NULL OR jobs.created_at >= ?3)
+         AND (?4 IS NULL OR jobs.created_at < ?4)
+         AND (?5 = '[]' OR jobs.state IN (SELECT value FROM json_each(?5)))
+       ORDER BY jobs.id DESC LIMIT ?6`,
+    )
+    .bind(account, filter.before, filter.createdFrom, filter.createdTo, JSON.stringify(filter.states), filter.limit)
+    .all<JobWithTask>()
+  return results
+}
+
+/** How many queued tasks stand before this one. */
+export async function countTasksBefore(db: D1Database, task: string, priority: number): Promise<number> {
+  const row = await db
+    .prepare(
+      `SELECT COUNT(*) AS before FROM tasks JOIN jobs ON jobs.id = tasks.job
+       WHERE tasks.state = 'queued' AND (tasks.priority > ?2 OR (tasks.priority = ?2
+         AND jobs.id < (SELECT job FROM tasks WHERE id = ?1)))`,
+    )
+    .bind(task, priority)
+    .first<{ before: number }>()
+  return row?.before ?? 0
+}
+
+export async function setWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
+  await db.prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1`).bind(jobId, warnings).run()
+}
+
+export async function listOverdueJobs(db: D1Database, now: number, limit: number): Promise<{ task: string }[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT tasks.id AS task FROM jobs JOIN tasks ON tasks.job = jobs.id
+       WHERE jobs.state IN ('queued', 'running') AND jobs.deadline_at < ?1 LIMIT ?2`,
+    )
+    .bind(now, limit)
+    .all<{ task: string }>()
+  return results
+}
+
+/** The envelopes of jobs that ended long enough ago: nobody will need these credentials again. */
+export async function forgetSecrets(db: D1Database, endedBefore: number): Promise<void> {
+  await db
+    .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)
+    .bind(endedBefore)
+    .run()
+}
+
+export async function forgetIdempotency(db: D1Database, createdBefore: number): Promise<void> {
+  await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
+}

@@ -1,0 +1,214 @@
+// In charge of: the SQL of tasks and slots, one statement a function. Every change of state is one guarded UPDATE:
+// it names the state and fence that it saw, so a second writer changes nothing.
+// Not in charge of: which change is right (contract/lifecycle.ts).
+import type { TaskLife } from '#contract/lifecycle.ts'
+import { jobState, terminal } from '#contract/lifecycle.ts'
+
+export interface TaskRow extends TaskLife {
+  id: string
+  job: number
+  account: string
+  kind: 'transcode'
+  slot: number | null
+  plan: string | null
+  priority: number
+  not_before: number
+  lease_until: number | null
+  updated_at: number
+  job_id: string
+}
+
+const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.slot, tasks.plan,
+  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id`
+
+export function findTask(db: D1Database, task: string) {
+  return db
+    .prepare(`SELECT ${columns} FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.id = ?1`)
+    .bind(task)
+    .first<TaskRow>()
+}
+
+export interface TaskChange {
+  from: TaskLife
+  next: TaskLife
+  now: number
+  notBefore: number
+  leaseUntil: number | null
+  slot: number | null
+}
+
+/** The guarded UPDATE. Returns the row when this caller made the change, nothing when another was first. */
+export function changeTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
+  const { from, next } = change
+  return db
+    .prepare(
+      `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8
+       WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
+       RETURNING id`,
+    )
+    .bind(
+      task,
+      next.state,
+      next.attempt,
+      next.lost,
+      change.slot,
+      change.notBefore,
+      change.leaseUntil,
+      change.now,
+      from.state,
+      from.attempt,
+      from.lost,
+    )
+}
+
+/** The same for a claim, which also needs the slot to be free: full slots change nothing. */
+export function claimTask(db: D1Database, task: string, change: TaskChange): D1PreparedStatement {
+  const { from, next } = change
+  return db
+    .prepare(
+      `UPDATE tasks SET state = ?2, attempt = ?3, slot = ?4, lease_until = ?5, updated_at = ?6
+       WHERE id = ?1 AND state = ?7 AND attempt = ?8 AND lost = ?9
+         AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))
+         AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
+       RETURNING id`,
+    )
+    .bind(
+      task,
+      next.state,
+      next.attempt,
+      change.slot,
+      change.leaseUntil,
+      change.now,
+      from.state,
+      from.attempt,
+      from.lost,
+    )
+}
+
+/** In one batch with `claimTask`: takes the slot only where the claim took the task. */
+export function takeSlot(db: D1Database, task: string, attempt: number, k: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO slots (k, task, attempt, account, free_at)
+       SELECT ?1, id, attempt, account, 0 FROM tasks WHERE id = ?2 AND attempt = ?3 AND state = 'starting' AND slot = ?1
+       ON CONFLICT (k) DO UPDATE SET task = excluded.task, attempt = excluded.attempt, account = excluded.account, free_at = 0
+         WHERE slots.task IS NULL`,
+    )
+    .bind(k, task, attempt)
+}
+
+export function releaseSlot(db: D1Database, task: string, attempt: number): D1PreparedStatement {
+  return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2`).bind(task, attempt)
+}
+
+/** Free, but not offered before `freeAt`, so that a dead transcoder does not eat every start. */
+export function restSlot(db: D1Database, task: string, attempt: number, freeAt: number): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE slots SET task = NULL, attempt = NULL, account = NULL, free_at = ?3 WHERE task = ?1 AND attempt = ?2`,
+    )
+    .bind(task, attempt, freeAt)
+}
+
+export interface JobEnd {
+  error: string | null
+  outputs: string | null
+  progress: string | null
+  warnings: string | null
+}
+
+/**
+ * Mirrors a task's new state on its job, in one batch behind `changeTask`: it changes nothing unless the task now is
+ * what `next` says, and never a job that has ended (I2).
+ */
+export function mirrorJob(
+  db: D1Database,
+  task: TaskRow,
+  next: TaskLife,
+  now: number,
+  end: JobEnd,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE jobs SET state = ?2, updated_at = ?3,
+         started_at = CASE WHEN ?2 = 'running' THEN COALESCE(started_at, ?3) ELSE started_at END,
+         finished_at = CASE WHEN ?4 THEN ?3 ELSE finished_at END,
+         error = COALESCE(?5, error), outputs = COALESCE(?6, outputs), progress = COALESCE(?7, progress),
+         warnings = COALESCE(?8, warnings)
+       WHERE id = ?1 AND state IN ('queued', 'running', 'committing')
+         AND EXISTS (SELECT 1 FROM tasks WHERE id = ?9 AND state = ?10 AND attempt = ?11 AND lost = ?12)`,
+    )
+    .bind(
+      task.job,
+      jobState(next.state),
+      now,
+      terminal[next.state] ? 1 : 0,
+      end.error,
+      end.outputs,
+      end.progress,
+      end.warnings,
+      task.id,
+      next.state,
+      next.attempt,
+      next.lost,
+    )
+}
+
+/** The first plan that was written wins: every later attempt is given that one. Returns it, or null for a stale attempt. */
+export async function storePlan(db: D1Database, task: string, attempt: number, plan: string): Promise<string | null> {
+  const row = await db
+    .prepare(
+      `UPDATE tasks SET plan = COALESCE(plan, ?3) WHERE id = ?1 AND attempt = ?2 AND state = 'running' RETURNING plan`,
+    )
+    .bind(task, attempt, plan)
+    .first<{ plan: string }>()
+  return row?.plan ?? null
+}
+
+/** Slots that are taken or resting. */
+export async function listBusySlots(db: D1Database, now: number): Promise<number[]> {
+  const { results } = await db
+    .prepare(`SELECT k FROM slots WHERE task IS NOT NULL OR free_at > ?1`)
+    .bind(now)
+    .all<{ k: number }>()
+  return results.map((row) => row.k)
+}
+
+/**
+ * Waiting tasks in the order in which they should start: priority first; then fair share, where an account's nth waiting
+ * task stands behind everybody's (n − 1)th, counting what already runs; then age.
+ */
+export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT ${columns},
+         (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
+           + ROW_NUMBER() OVER (PARTITION BY tasks.account, tasks.priority ORDER BY tasks.job) AS share
+       FROM tasks JOIN jobs ON jobs.id = tasks.job
+       WHERE tasks.state = 'queued' AND tasks.not_before <= ?1
+       ORDER BY tasks.priority DESC, share, tasks.job LIMIT ?2`,
+    )
+    .bind(now, limit)
+    .all<TaskRow>()
+  return results
+}
+
+/** Tasks whose start may be lost (the queue message, the consumer), and tasks that D1 has not seen change for long. */
+export async function listNeglectedTasks(
+  db: D1Database,
+  now: number,
+  startMs: number,
+  quietMs: number,
+  limit: number,
+): Promise<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT tasks.id, jobs.job_id, tasks.attempt, tasks.state, tasks.lease_until FROM tasks JOIN jobs ON jobs.id = tasks.job
+       WHERE (tasks.state = 'starting' AND tasks.updated_at < ?1)
+          OR (tasks.state IN ('running', 'committing') AND tasks.updated_at < ?2)
+       LIMIT ?3`,
+    )
+    .bind(now - startMs, now - quietMs, limit)
+    .all<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>>()
+  return results
+}

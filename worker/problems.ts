@@ -1,0 +1,76 @@
+// In charge of: turning every failure into the one error shape, once.
+// Not in charge of: which codes exist (contract/errors.ts).
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { RequestErrorCode } from '#contract/errors.ts'
+import { requestErrors } from '#contract/errors.ts'
+
+export interface RequestErrorOptions {
+  field?: string
+  details?: unknown
+  headers?: Record<string, string>
+}
+
+/** An answer other than success, thrown from anywhere below a route. */
+export class RequestError extends Error {
+  override name = 'RequestError'
+  readonly code: RequestErrorCode
+  readonly options: RequestErrorOptions
+  constructor(code: RequestErrorCode, message: string, options: RequestErrorOptions = {}) {
+    super(message)
+    this.code = code
+    this.options = options
+  }
+}
+
+/** One answer for a missing thing and for another account's (I16). */
+export function notFound(): RequestError {
+  return new RequestError('not_found', 'There is nothing at this address for this account.')
+}
+
+const codeOfStatus: Readonly<Record<number, RequestErrorCode>> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  404: 'not_found',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+}
+
+export function errorResponse(error: RequestError): Response {
+  const { field, details, headers } = error.options
+  const body = {
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(field === undefined ? {} : { field }),
+      ...(details === undefined ? {} : { details }),
+    },
+  }
+  return Response.json(body, { status: requestErrors[error.code], headers: headers ?? {} })
+}
+
+export function answerError(error: Error, c: Context): Response {
+  if (error instanceof RequestError) return errorResponse(error)
+  if (error instanceof HTTPException) {
+    return errorResponse(new RequestError(codeOfStatus[error.status] ?? 'invalid_request', error.message))
+  }
+  // D1 and Durable Objects fail now and then for a moment; the client may simply ask again.
+  const passing = /overloaded|Network connection lost|storage operation exceeded timeout|code was updated/i.test(
+    error.message,
+  )
+  console.error(
+    JSON.stringify({
+      level: 'error',
+      msg: 'request failed',
+      path: c.req.path.split('/').slice(0, 4).join('/'),
+      error: error.message,
+    }),
+  )
+  return passing
+    ? errorResponse(
+        new RequestError('unavailable', 'The service is busy. Try again in a moment.', {
+          headers: { 'retry-after': '2' },
+        }),
+      )
+    : errorResponse(new RequestError('internal', 'Something went wrong on our side.'))
+}

@@ -1,0 +1,247 @@
+// In charge of: the task door (`/task/…`), the only address that a transcoder talks to. Tokens of attempts, never API keys.
+// Not in charge of: what a transition means (contract/lifecycle.ts), providers (storage/).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import type * as z from 'zod/mini'
+import { inputName } from '#contract/addresses.ts'
+import type { JobError, Warning } from '#contract/errors.ts'
+import { isJobErrorCode, mergeWarnings } from '#contract/errors.ts'
+import type { JobConfig } from '#contract/job.ts'
+import type { TaskDescription, UploadReply } from '#contract/task.ts'
+import {
+  failPost,
+  finishPost,
+  MAX_DOOR_BODY_BYTES,
+  MAX_PARTS,
+  MIN_PART_BYTES,
+  planPost,
+  progressPost,
+  TASK_PROTOCOL,
+  uploadRequest,
+} from '#contract/task.ts'
+import { readJson } from '../body.ts'
+import { commit, storeRecord } from '../commit.ts'
+import { apply, monitorOf } from '../follow.ts'
+import type { JobWithTask } from '../ledger/jobs.ts'
+import { findJobByBackendId, setWarnings } from '../ledger/jobs.ts'
+import { findTask, storePlan } from '../ledger/tasks.ts'
+import { findUpload } from '../ledger/uploads.ts'
+import { answerError, notFound, RequestError } from '../problems.ts'
+import { fromBase64Url, toBase64Url } from '../signing.ts'
+import { openSinkOf, uploadOf } from '../sink.ts'
+import { keyBelow } from '../storage/path.ts'
+import type { Sink } from '../storage/store.ts'
+import { attemptOf } from '../token.ts'
+import { serveSource } from './source.ts'
+
+export interface DoorEnv {
+  Bindings: Env
+  Variables: { attempt: number; task: string; jobId: string }
+}
+
+/** An attempt that takes longer is given up; its token lives an hour longer. */
+const MAX_ATTEMPT_MS = 12 * 3600_000
+/** A plan or a commit record of many objects with many parts each; one part is about 60 bytes. */
+const MAX_JSON_BYTES = 16 * 1024 * 1024
+
+const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
+  const task = c.req.param('id') ?? ''
+  const token = /^Bearer ([\w.-]{1,500})$/.exec(c.req.header('authorization') ?? '')?.[1]
+  const attempt = token === undefined ? null : await attemptOf(c.env, task, token)
+  if (attempt === null) throw new RequestError('unauthorized', 'The token is not one of this task.')
+  c.set('attempt', attempt)
+  c.set('task', task)
+  // A task's id is its job's backend id and a number.
+  c.set('jobId', task.slice(0, task.lastIndexOf('-')))
+  return next()
+})
+
+function stale(): RequestError {
+  return new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+}
+
+/** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
+async function mustBeCurrent(c: Context<DoorEnv>): Promise<void> {
+  if ((await monitorOf(c.env, c.get('jobId')).standing(c.get('attempt'))) !== 'current') throw stale()
+}
+
+async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): Promise<z.infer<T>> {
+  const { value } = await readJson(c as never, MAX_JSON_BYTES)
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new RequestError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`)
+  }
+  return parsed.data
+}
+
+export const door = new Hono<DoorEnv>()
+  .onError((error, c) => answerError(error, c as never))
+  .use('/task/:id', authenticateAttempt)
+  .use('/task/:id/*', authenticateAttempt)
+
+  .get('/task/:id', async (c) => {
+    const { attempt, task: id, jobId } = c.var
+    const result = await apply(c.env, { id, jobId }, { type: 'started', attempt })
+    if (!result.ok && result.refusal !== 'same') throw stale()
+    const job = await findJobByBackendId(c.env.DB, jobId)
+    const task = await findTask(c.env.DB, id)
+    if (!job || !task) throw stale()
+    await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
+    const config = JSON.parse(job.config) as JobConfig
+    return c.json({
+      protocol: TASK_PROTOCOL,
+      task_id: id,
+      job_id: jobId,
+      attempt,
+      kind: 'transcode',
+      config,
+      plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
+      input_name: await nameOf(c.env, job, config),
+      max_attempt_ms: MAX_ATTEMPT_MS,
+    } satisfies TaskDescription)
+  })
+
+  .post('/task/:id/plan', async (c) => {
+    const { plan, warnings } = await parse(c, planPost)
+    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), JSON.stringify(plan))
+    if (stored === null) throw stale()
+    await addWarnings(c.env, c.get('jobId'), warnings)
+    return c.json({ plan: JSON.parse(stored) as unknown })
+  })
+
+  .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
+
+  .post('/task/:id/uploads', async (c) => {
+    const request = await parse(c, uploadRequest)
+    await mustBeCurrent(c)
+    // Checked here as well, for the error to name the path; the sink checks again.
+    keyBelow('', request.path, 'door', 'beginUpload')
+    const sink = await sinkOf(c)
+    const upload = await sink.beginUpload(request.path, request.content_type)
+    if ((await monitorOf(c.env, c.get('jobId')).journal(c.get('attempt'), upload, request.path)) !== 'current') {
+      await sink.abortUpload(request.path, upload)
+      throw stale()
+    }
+    return c.json({
+      upload: toBase64Url(new TextEncoder().encode(JSON.stringify([request.path, upload]))),
+      part_size: partSize(request.expected_size),
+    } satisfies UploadReply)
+  })
+
+  .put('/task/:id/uploads/:upload/:n{[1-9][0-9]{0,4}}', async (c) => {
+    const length = Number(c.req.header('content-length'))
+    const body = c.req.raw.body
+    if (!body || !Number.isSafeInteger(length) || length < 1) {
+      throw new RequestError('length_required', 'A part needs its Content-Length.')
+    }
+    if (length > MAX_DOOR_BODY_BYTES) throw new RequestError('too_large', 'A part may have 32 MiB at most.')
+    await mustBeCurrent(c)
+    const [path, upload] = readUpload(c.req.param('upload'))
+    const sink = await sinkOf(c)
+    return c.json({ etag: await sink.uploadPart(path, upload, Number(c.req.param('n')), body, length) })
+  })
+
+  .post('/task/:id/progress', async (c) => {
+    const post = await parse(c, progressPost)
+    const verdict = await monitorOf(c.env, c.get('jobId')).beat(c.get('attempt'), post)
+    return c.json({ verdict })
+  })
+
+  .post('/task/:id/finish', async (c) => {
+    const { attempt, task: id, jobId } = c.var
+    const finish = await parse(c, finishPost)
+    for (const object of finish.objects) {
+      const [path, upload] = readUpload(object.upload)
+      if (path !== object.path)
+        throw new RequestError('invalid_request', `${object.path}: the upload is of another path.`)
+      object.upload = upload
+    }
+    if (new Set(finish.objects.map((object) => object.path)).size !== finish.objects.length) {
+      throw new RequestError('invalid_request', 'Two objects have the same path.')
+    }
+    const before = await findTask(c.env.DB, id)
+    if (!before || before.attempt !== attempt) throw stale()
+    if (before.state === 'running') {
+      await storeRecord(c.env, jobId, attempt, finish)
+      const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
+      if (!result.ok && result.refusal !== 'same') throw stale()
+      // Whatever happens to this request, the alarm resumes the commit.
+      await monitorOf(c.env, jobId).wakeAt(Date.now() + 5000)
+    } else if (before.state !== 'committing' && before.state !== 'completed') {
+      throw stale()
+    }
+    const task = await findTask(c.env.DB, id)
+    if (task?.state === 'committing') await commit(c.env, task)
+    return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
+  })
+
+  .post('/task/:id/fail', async (c) => {
+    const { attempt, task: id, jobId } = c.var
+    const { reason, error, warnings } = await parse(c, failPost)
+    if (warnings && warnings.length > 0) await addWarnings(c.env, jobId, warnings)
+    if (reason === 'cancelled') return c.json({ state: 'cancelled' })
+    const result =
+      reason === 'interrupted'
+        ? await apply(c.env, { id, jobId }, { type: 'lost', attempt, ranMs: await monitorOf(c.env, jobId).ranMs() })
+        : await apply(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: asJobError(error) })
+    if (!result.ok && result.refusal === 'stale') throw stale()
+    return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
+  })
+
+function asJobError(
+  error: { code: string; message: string; field?: string | undefined; details?: unknown } | undefined,
+): JobError {
+  if (!error || !isJobErrorCode(error.code)) {
+    return { code: 'internal', message: error?.message ?? 'The transcoder gave up without saying why.' }
+  }
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.details === undefined ? {} : { details: error.details as Record<string, unknown> }),
+  }
+}
+
+async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promise<void> {
+  const job = warnings.length > 0 ? await findJobByBackendId(env.DB, jobId) : null
+  if (!job) return
+  const merged = JSON.stringify(mergeWarnings(JSON.parse(job.warnings) as Warning[], warnings))
+  if (merged !== job.warnings) await setWarnings(env.DB, jobId, merged)
+}
+
+async function sinkOf(c: Context<DoorEnv>): Promise<Sink> {
+  const sink = await openSinkOf(c.env, c.get('jobId'))
+  if (!sink) throw stale()
+  return sink
+}
+
+/** The same for every part but the last (R2), few enough parts, and none above what one request may carry. */
+function partSize(expectedBytes: number): number {
+  const mebibyte = 1024 * 1024
+  const needed = Math.ceil((expectedBytes * 1.1) / MAX_PARTS / mebibyte) * mebibyte
+  if (needed > MAX_DOOR_BODY_BYTES) {
+    throw new RequestError('too_large', `An output may have ${(MAX_DOOR_BODY_BYTES * MAX_PARTS) / 1e9} GB at most.`)
+  }
+  return Math.max(MIN_PART_BYTES, needed)
+}
+
+/** The door's upload id names the path too, so that a part needs no look-up. */
+function readUpload(text: string): [path: string, upload: string] {
+  const bytes = fromBase64Url(text)
+  try {
+    const pair = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array(0))) as unknown
+    if (Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string') return [pair[0], pair[1]]
+  } catch {
+    // Not one of ours.
+  }
+  throw notFound()
+}
+
+/** For derived output names: an uploaded file's own name is better than its number. */
+async function nameOf(env: Env, job: JobWithTask, config: JobConfig): Promise<string> {
+  const number = uploadOf(config)
+  const upload = number === null ? null : await findUpload(env.DB, job.account, number, Date.now())
+  return inputName(upload?.name ?? config.input)
+}

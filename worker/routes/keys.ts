@@ -1,0 +1,94 @@
+// In charge of: issuing, listing, rotating and revoking API keys (`/api/v0/keys`), for holders of the admin key.
+import { zValidator } from '@hono/zod-validator'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { authenticate, hashKey } from '../auth.ts'
+import { readJson } from '../body.ts'
+import type { AppEnv } from '../http.ts'
+import type { KeyRow } from '../ledger/keys.ts'
+import { findKey, insertKey, listKeys, revokeKey } from '../ledger/keys.ts'
+import { notFound, RequestError } from '../problems.ts'
+import { toBase64Url } from '../signing.ts'
+
+const MAX_BODY = 16 * 1024
+const newKey = z.strictObject({
+  account: z._default(
+    z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'lower-case letters, digits and hyphens, 40 at most')),
+    'default',
+  ),
+  label: z._default(z.string().check(z.maxLength(100)), ''),
+  scopes: z._default(z.array(z.enum(['jobs', 'admin'])).check(z.minLength(1)), ['jobs']),
+})
+
+const keyId = z.object({ id: z.string().check(z.regex(/^sp_[A-Za-z0-9_-]{12}$/)) })
+
+export const keys = new Hono<AppEnv>()
+  .use(authenticate('admin'))
+  .post('/', async (c) => {
+    const { value } = await readJson(c, MAX_BODY)
+    const parsed = newKey.safeParse(value)
+    if (!parsed.success) {
+      throw new RequestError('invalid_request', 'The key was not issued; see details.', {
+        details: parsed.error.issues.map((issue) => ({
+          code: issue.code,
+          field: issue.path.join('.'),
+          message: issue.message,
+        })),
+      })
+    }
+    return c.json(await issue(c.env, parsed.data), 201)
+  })
+  .get('/', async (c) => c.json({ keys: (await listKeys(c.env.DB)).map(publicKey) }))
+  .post(
+    '/:id/rotate',
+    zValidator('param', keyId, (result) => {
+      if (!result.success) throw notFound()
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param')
+      const old = await findKey(c.env.DB, id)
+      if (!old || old.revoked_at !== null) throw notFound()
+      const made = await issue(c.env, { account: old.account, label: old.label, scopes: old.scopes.split(',') })
+      await revokeKey(c.env.DB, id, Date.now())
+      return c.json(made, 201)
+    },
+  )
+  .delete(
+    '/:id',
+    zValidator('param', keyId, (result) => {
+      if (!result.success) throw notFound()
+    }),
+    async (c) => {
+      if (!(await revokeKey(c.env.DB, c.req.valid('param').id, Date.now()))) throw notFound()
+      return c.body(null, 204)
+    },
+  )
+
+/** 9 and 32 random bytes. The key is in this answer and nowhere else. */
+async function issue(env: Env, wish: { account: string; label: string; scopes: string[] }) {
+  const id = `sp_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
+  const key = `${id}.${toBase64Url(crypto.getRandomValues(new Uint8Array(32)))}`
+  const row = {
+    id,
+    account: wish.account,
+    label: wish.label,
+    scopes: wish.scopes.join(','),
+    hash: await hashKey(env, key),
+    created_at: Date.now(),
+  }
+  await insertKey(env.DB, row)
+  return { ...publicKey({ ...row, last_used_at: null, revoked_at: null }), key }
+}
+
+function publicKey(row: KeyRow) {
+  const time = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+  return {
+    id: row.id,
+    account: row.account,
+    label: row.label,
+    scopes: row.scopes.split(','),
+    created_at: time(row.created_at),
+    last_used_at: time(row.last_used_at),
+    revoked_at: time(row.revoked_at),
+  }
+}

@@ -1,0 +1,109 @@
+// In charge of: `/task/:id/input`: the source's bytes for one attempt, range by range, signed and fetched here.
+// Not in charge of: providers (storage/), retries (the transcoder's gateway asks again).
+import type { Context } from 'hono'
+import type { JobErrorCode } from '#contract/errors.ts'
+import { terminal } from '#contract/lifecycle.ts'
+import { SOURCE_ERROR_HEADER } from '#contract/task.ts'
+import { findJobByBackendId } from '../ledger/jobs.ts'
+import { RequestError } from '../problems.ts'
+import { toBase64Url } from '../signing.ts'
+import { openSourceOf } from '../sink.ts'
+import type { ByteRange, Source, SourceStat, StoreErrorCode } from '../storage/store.ts'
+import { StoreError } from '../storage/store.ts'
+import type { DoorEnv } from './door.ts'
+
+/** Opening a source costs a ledger read and an unsealing; ranges of one attempt share it for a while. */
+const KEEP_MS = 60_000
+const MAX_KEPT = 100
+const kept = new Map<string, { source: Promise<Source>; until: number }>()
+
+function sourceOf(env: Env, jobId: string, task: string, attempt: number): Promise<Source> {
+  const name = `${task}/${attempt}`
+  const known = kept.get(name)
+  if (known && known.until > Date.now()) return known.source
+  if (kept.size >= MAX_KEPT) kept.clear()
+  const source = (async () => {
+    const job = await findJobByBackendId(env.DB, jobId)
+    if (!job || terminal[job.task_state] || job.attempt !== attempt) {
+      throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+    }
+    return openSourceOf(env, job)
+  })()
+  kept.set(name, { source, until: Date.now() + KEEP_MS })
+  source.catch(() => kept.delete(name))
+  return source
+}
+
+const answers: Readonly<Record<StoreErrorCode, { status: number; code: JobErrorCode }>> = {
+  not_found: { status: 404, code: 'source_not_found' },
+  forbidden: { status: 403, code: 'source_forbidden' },
+  source_changed: { status: 412, code: 'source_changed' },
+  range_not_satisfiable: { status: 416, code: 'source_incomplete' },
+  address_refused: { status: 403, code: 'source_address_refused' },
+  too_large: { status: 413, code: 'source_too_large' },
+  no_such_upload: { status: 502, code: 'source_unreachable' },
+  invalid: { status: 400, code: 'source_not_found' },
+  unreachable: { status: 502, code: 'source_unreachable' },
+}
+
+/** GET and HEAD with one Range; If-Match pins the object that the first answer named. */
+export async function serveSource(c: Context<DoorEnv>): Promise<Response> {
+  const { task, attempt, jobId } = c.var
+  try {
+    const source = await sourceOf(c.env, jobId, task, attempt)
+    if (c.req.method === 'HEAD') {
+      const stat = await source.stat()
+      return new Response(null, { headers: described(stat, stat.size) })
+    }
+    const range = readRange(c.req.header('range'))
+    const pin = unquote(c.req.header('if-match'))
+    const read = await source.read(range, pin)
+    const headers = described(read, read.length)
+    if (!read.partial) return new Response(read.body, { headers })
+    const last = read.length === null ? '' : String(read.offset + read.length - 1)
+    headers.set('content-range', `bytes ${read.offset}-${last}/${read.size ?? '*'}`)
+    return new Response(read.body, { status: 206, headers })
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    const { status, code } = answers[error.code]
+    const body = {
+      error: {
+        code,
+        message: error.message,
+        details: { provider: error.provider, operation: error.operation, status: error.status },
+      },
+    }
+    return Response.json(body, { status, headers: { [SOURCE_ERROR_HEADER]: code } })
+  }
+}
+
+function described(stat: SourceStat, length: number | null): Headers {
+  const headers = new Headers({
+    // Always set: a local answer without a type would be compressed and lose its length.
+    'content-type': 'application/octet-stream',
+    'accept-ranges': stat.ranges ? 'bytes' : 'none',
+    'cache-control': 'no-store',
+  })
+  // A provider's tag may be weak, or made of several headers; ours is a strong one around it.
+  if (stat.etag !== null) headers.set('etag', `"${toBase64Url(new TextEncoder().encode(stat.etag))}"`)
+  if (length !== null) headers.set('content-length', String(length))
+  return headers
+}
+
+function unquote(header: string | undefined): string | undefined {
+  const tag = /^"([\w-]+)"$/.exec(header ?? '')?.[1]
+  if (tag === undefined) return undefined
+  return new TextDecoder().decode(
+    Uint8Array.from(atob(tag.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)),
+  )
+}
+
+/** `bytes=a-b` and `bytes=a-`; anything else is the whole object (RFC 9110, 14.2 allows to ignore a Range). */
+function readRange(header: string | undefined): ByteRange | null {
+  const parts = /^bytes=(\d{1,15})-(\d{1,15})?$/.exec(header ?? '')
+  if (!parts) return null
+  const offset = Number(parts[1])
+  if (parts[2] === undefined) return { offset }
+  const last = Number(parts[2])
+  return last < offset ? null : { offset, length: last - offset + 1 }
+}

@@ -1,0 +1,57 @@
+// In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
+// Not in charge of: providers (storage/open.ts).
+import { parseInput } from '#contract/addresses.ts'
+import type { JobConfig, JobSecrets } from '#contract/job.ts'
+import { inputProvider } from '#contract/job.ts'
+import type { JobWithTask } from './ledger/jobs.ts'
+import { findJobByBackendId } from './ledger/jobs.ts'
+import type { SourceRef } from './storage/open.ts'
+import { openSink, openSource } from './storage/open.ts'
+import type { Sink, Source } from './storage/store.ts'
+import { StoreError } from './storage/store.ts'
+import { open } from './vault.ts'
+
+export const SECRETS_FIELD = 'secrets'
+
+/** @throws StoreError when the job's credentials are no longer kept */
+async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
+  if (job.sealed === null) {
+    throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer kept.')
+  }
+  return open<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed)
+}
+
+/** The public address under which a stored input was accepted: the service may be called by another name today. */
+function baseOf(input: string): string {
+  return input.replace(/\/uploads\/\d+\/?$/, '')
+}
+
+/** Number of the uploaded file that a job reads, or null. */
+export function uploadOf(config: JobConfig): number | null {
+  const address = parseInput(inputProvider(config), config.input, baseOf(config.input))
+  return address.kind === 'upload' ? address.number : null
+}
+
+/** @throws StoreError when the input is not of a form that its provider has */
+export function sourceRef(account: string, config: JobConfig, secrets: JobSecrets): SourceRef {
+  const provider = inputProvider(config)
+  const address = parseInput(provider, secrets.addresses.input ?? config.input, baseOf(config.input))
+  if (address.kind === 'upload') return { provider: 'file-upload', account, number: address.number }
+  if (address.kind === 'http') {
+    const { access_key: accessKey = null, secret_key: secretKey = null } = secrets.input
+    return { provider: 'http', url: address.url, accessKey, secretKey }
+  }
+  throw new StoreError('invalid', provider, 'open', 'This kind of input is not available.')
+}
+
+/** @throws StoreError */
+export async function openSourceOf(env: Env, job: JobWithTask): Promise<Source> {
+  const secrets = await secretsOf(env, job)
+  return openSource(env, sourceRef(job.account, JSON.parse(job.config) as JobConfig, secrets))
+}
+
+/** The job's destination; null for a job that is gone. */
+export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> {
+  const job = await findJobByBackendId(env.DB, jobId)
+  return job ? openSink(env, { provider: 'vendor-store', account: job.account, jobId }) : null
+}

@@ -1,0 +1,55 @@
+// In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
+// Not in charge of: its shape (contract/status.ts).
+import type { JobError, Warning } from '#contract/errors.ts'
+import type { PublicOutput, PublicStatus } from '#contract/status.ts'
+import { publicStatus } from '#contract/status.ts'
+import { RETENTION_DAYS } from '#contract/limits.ts'
+import type { ProgressPost } from '#contract/task.ts'
+import type { StoredOutput } from './commit.ts'
+import { monitorOf } from './follow.ts'
+import type { JobWithTask } from './ledger/jobs.ts'
+import { countTasksBefore } from './ledger/jobs.ts'
+import { objectAddress } from './routes/objects.ts'
+
+const DAY_MS = 86_400_000
+
+export async function statusOf(env: Env, job: JobWithTask, base: string): Promise<PublicStatus> {
+  const running = job.task_state === 'running' || job.task_state === 'committing'
+  const [live, position, outputs] = await Promise.all([
+    running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
+    job.task_state === 'queued' ? countTasksBefore(env.DB, job.task, job.task_priority) : null,
+    addresses(env, job, base),
+  ])
+  return publicStatus({
+    jobId: job.job_id,
+    job: job.state,
+    task: job.task_state,
+    progress: live ?? (job.progress === null ? null : (JSON.parse(job.progress) as ProgressPost)),
+    error: job.error === null ? null : (JSON.parse(job.error) as JobError),
+    warnings: JSON.parse(job.warnings) as Warning[],
+    outputs,
+    position,
+    createdAt: job.created_at,
+    startedAt: job.started_at,
+    finishedAt: job.finished_at,
+  })
+}
+
+/** Signed anew on every read; an address lives as long as its object is kept. */
+async function addresses(env: Env, job: JobWithTask, base: string): Promise<PublicOutput[]> {
+  if (job.outputs === null) return []
+  const stored = JSON.parse(job.outputs) as StoredOutput[]
+  const expiry = (job.finished_at ?? Date.now()) + RETENTION_DAYS.outputs * DAY_MS
+  return Promise.all(
+    stored.map(async (output) => ({
+      path: output.path,
+      url: await objectAddress(env, base, job.account, job.job_id, output.path, expiry),
+      location: output.location,
+      size: output.size,
+      sha256: output.sha256,
+      content_type: output.content_type,
+      profile: output.profile,
+      role: output.role,
+    })),
+  )
+}

@@ -1,0 +1,47 @@
+// In charge of: the last net, every minute: what nobody watches any more is looked at again, what is over is removed.
+// Not in charge of: the usual case (monitor alarms, container hooks).
+import { apply, monitorOf } from './follow.ts'
+import { forgetIdempotency, forgetSecrets, listOverdueJobs } from './ledger/jobs.ts'
+import { listNeglectedTasks } from './ledger/tasks.ts'
+import { deleteUpload, listExpiredUploads } from './ledger/uploads.ts'
+import type { StartMessage } from './schedule.ts'
+import { schedule } from './schedule.ts'
+
+/** A start message unheard of for so long was lost (a restarted local queue forgets its messages). */
+const LOST_MESSAGE_MS = 10_000
+/** A running task that D1 has not seen change for so long: is its monitor still awake? */
+const QUIET_MS = 5 * 60_000
+const BATCH = 100
+const DAY_MS = 86_400_000
+/** decisions: credentials are kept sealed 72 h after the end. */
+const SECRETS_MS = 3 * DAY_MS
+
+export async function sweep(env: Env): Promise<void> {
+  const now = Date.now()
+  for (const overdue of await listOverdueJobs(env.DB, now, BATCH)) {
+    await apply(env, { id: overdue.task, jobId: jobIdOf(overdue.task) }, { type: 'deadline' })
+  }
+  const lost: StartMessage[] = []
+  for (const task of await listNeglectedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, BATCH)) {
+    if (task.state !== 'starting') {
+      await monitorOf(env, task.job_id).look()
+    } else if ((task.lease_until ?? 0) < now) {
+      await apply(env, { id: task.id, jobId: task.job_id }, { type: 'start_failed', attempt: task.attempt })
+    } else {
+      lost.push({ task: task.id, attempt: task.attempt })
+    }
+  }
+  if (lost.length > 0) await env.QUEUE.sendBatch(lost.map((body) => ({ body })))
+  await schedule(env)
+
+  for (const upload of await listExpiredUploads(env.DB, now, BATCH)) {
+    await env.BUCKET.delete(upload.key)
+    await deleteUpload(env.DB, upload.account, upload.number)
+  }
+  await forgetSecrets(env.DB, now - SECRETS_MS)
+  await forgetIdempotency(env.DB, now - DAY_MS)
+}
+
+function jobIdOf(task: string): string {
+  return task.slice(0, task.lastIndexOf('-'))
+}
