@@ -48,6 +48,8 @@ export interface JobSpec {
   audioVolume: number
   /** Base name of the input without extension, safe as a file name; for derived output names. */
   inputName: string
+  /** Directory of the outputs below the job's destination, normalised, without a slash at its end; '' = none. */
+  outputDirectory: string
   video: VideoProfile[]
   audio: AudioProfile[]
 }

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import { accept, names, refuse, request } from './request.ts'
+
+describe('what this version has not built is refused, never ignored', () => {
+  it.each([
+    ['output_container', 'hls'],
+    ['output_container', 'silverlight'],
+    ['segmented_output_hls', true],
+    ['segmented_output_dash', true],
+    ['ts_mode_input_audio_source_stream_count', 2],
+    ['audio_output_path', 'audio'],
+    ['scte35_passthough', true],
+    ['scte35_passthrough', true],
+    ['audio_volume', 50],
+    ['video_aspect_ratio', 'force_16:9'],
+    ['video_aspect_ratio', 'rotate_clockwise'],
+    ['closed_captions', true],
+    ['closed_captions', false],
+    ['force_progressive', true],
+    ['auto_detelecine_flag', true],
+    ['logo_url', 'https://h/logo.png'],
+    ['picture_transform', 'letterbox'],
+    ['loudness_lufs', -23],
+    ['dynamic_range', 'sdr'],
+    ['program_number', 1],
+    ['webhook_url', 'https://h/hook'],
+    ['thumbnails', {}],
+    ['logo_position', 'top_left'],
+    ['logo_opacity', 0],
+    ['program_start_time', '2026-01-01T00:00:00Z'],
+  ])('%s: %j', (field, value) => {
+    const [problem, ...more] = refuse(request({ [field]: value }))
+    expect(more).toEqual([])
+    expect(problem!.code).toBe('not_available')
+    expect(problem!.field).toBe(field.replace('passthrough', 'passthough'))
+    expect(problem!.message).toContain('is not available in this version of Splicepoint')
+  })
+
+  it.each([
+    ['videoProfiles[0].video_bitrate_mode', request({}, { video_bitrate_mode: 'qvbr' })],
+    ['videoProfiles[0].video_format', request({}, { video_format: 'progressive' })],
+    ['audioProfiles[0].dolby_digital_dialnorm', request({}, {}, { audio_codec: 'ac3', dolby_digital_dialnorm: 27 })],
+  ])('%s', (field, body) => {
+    expect(names(refuse(body))).toEqual([`not_available ${field}`])
+  })
+
+  it('create_tar_file of segmented output', () => {
+    expect(names(refuse(request({ output_container: 'hls', create_tar_file: true })))).toEqual([
+      'not_available output_container',
+      'not_available create_tar_file',
+    ])
+  })
+
+  it.each([
+    ['aws', 's3://bucket/k', { access_key: 'a', secret_key: 'b', region: 'eu-west-1' }],
+    ['oracle', 'oci://ns/bucket/k', { access_key: 'a', secret_key: 'b', region: 'us-phoenix-1' }],
+    ['gcloud', 'gs://bucket/k', { client_email: 'a@b.example', private_key: '-----BEGIN PRIVATE KEY-----\nx' }],
+    ['vendor-store', 'anything', {}],
+  ])('%s as input', (cloud_provider, input, keys) => {
+    expect(refuse(request({ input, cloud_credentials: { input: { cloud_provider, ...keys } } }))).toEqual([
+      {
+        code: 'not_available',
+        field: 'cloud_credentials.input.cloud_provider',
+        message: `cloud_provider "${cloud_provider}" as input is not available in this version of Splicepoint; use "http" or "file-upload"`,
+        allowed: ['http', 'file-upload'],
+      },
+    ])
+  })
+
+  it.each([
+    ['http', 'not_available'],
+    ['file-upload', 'invalid_value'],
+  ])('%s as output: %s', (cloud_provider, code) => {
+    const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
+    expect(refuse(request({ cloud_credentials }))).toMatchObject([
+      { code, field: 'cloud_credentials.output.cloud_provider', allowed: ['vendor-store'] },
+    ])
+  })
+
+  it('session_token and endpoint', () => {
+    const input = { cloud_provider: 'file-upload', session_token: 'x', endpoint: 'https://s3.example' }
+    expect(names(refuse(request({ cloud_credentials: { input } })))).toEqual([
+      'not_available cloud_credentials.input.session_token',
+      'not_available cloud_credentials.input.endpoint',
+    ])
+  })
+})
+
+describe('what is available', () => {
+  it.each([
+    [request({ output_container: 'ts' })],
+    [request({ output_container: 'mp4', segmented_output_hls: false, segmented_output_dash: false })],
+    [request({ video_codec: 'hevc' })],
+    [request({ video_codec: 'mpeg2' }, { video_bitrate: 3450 })],
+    [request({}, { width: 0, height: 0 })],
+    [request({}, { width: 0, height: 720 })],
+    [request({}, { video_framerate: '1/2x' })],
+    [request({}, { video_framerate: '2x' })],
+    [request({ gop_length: 0.5, ip_distance: 1, h264_quality: 'best', keep_fps: false })],
+    [request({ logo_url: null, audio_output_path: '', create_tar_file: false, auto_detelecine_flag: false })],
+    [request({ logo_url: '', picture_transform: 'none', scte35_pid_remap: -1, audio_volume: 100 })],
+    [request({ webhook_url: null, thumbnails: null, dynamic_range: '' })],
+    [request({}, { audio_profiles: '' })],
+    [request({}, {}, { audio_codec: 'ac3', dolby_digital_dialnorm: 0 })],
+    [request({}, {}, { audio_codec: 'mp2', audio_bitrate: '384' })],
+    [request({ input: 12 })],
+    [
+      request({
+        input: '12',
+        cloud_credentials: {
+          input: { cloud_provider: 'file-upload', access_key: null, region: '' },
+          output: { cloud_provider: 'vendor-store' },
+        },
+      }),
+    ],
+    [
+      request({
+        input: 'https://h/film.mp4',
+        cloud_credentials: { input: { cloud_provider: 'http', access_key: 'u', secret_key: 'p' } },
+      }),
+    ],
+  ])('%#: %j is accepted without a warning', (body) => {
+    expect(accept(body).warnings).toEqual([])
+  })
+})
+
+describe('what each provider needs', () => {
+  const missing = (input: Record<string, unknown>) =>
+    refuse(request({ input: 's3://bucket/k', cloud_credentials: { input } })).filter((each) => each.code === 'required')
+
+  it.each([
+    [{ cloud_provider: 'aws' }, ['access_key', 'secret_key']],
+    [{ cloud_provider: 'aws', access_key: 'a', secret_key: '' }, ['secret_key']],
+    [{ cloud_provider: 'oracle', access_key: 'a', secret_key: 'b' }, ['region']],
+  ])('%j lacks %j', (input, members) => {
+    expect(missing(input).map((each) => each.field)).toEqual(members.map((name) => `cloud_credentials.input.${name}`))
+  })
+
+  it.each([
+    [
+      { cloud_provider: 'oracle', region: 'r', tenancy_ocid: 't', user_ocid: 'u' },
+      'for the second oci_fingerprint and private_key are missing',
+    ],
+    [{ cloud_provider: 'gcloud', client_email: 'e' }, 'for the second private_key is missing'],
+    [{ cloud_provider: 'gcloud', access_key: 'a' }, 'for the first secret_key is missing'],
+  ])('%j: %s', (input, part) => {
+    expect(missing(input)).toHaveLength(1)
+    expect(missing(input)[0]!.message).toContain(part)
+  })
+
+  it.each(['US East', 'eu.west', 'evil.example/', 'a'.repeat(64)])('region %j cannot become a host name', (region) => {
+    const input = { cloud_provider: 'aws', access_key: 'a', secret_key: 'b', region }
+    const found = refuse(request({ input: 's3://bucket/k', cloud_credentials: { input } }))
+    expect(names(found)).toContain('invalid_value cloud_credentials.input.region')
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { toSpec } from '#contract/job.ts'
+import { checkPath, outputPath } from '#contract/outputs.ts'
+import { accept, names, refuse, request } from './request.ts'
+
+const size = { width: 0, height: 0, video_bitrate: 5000 }
+
+describe('the path of an output', () => {
+  it.each([
+    [{}, {}, 'film_0_1080p.mp4'],
+    [{ output_container: 'ts' }, {}, 'film_0_1080p.ts'],
+    [{ bucket_output_path: 'a/b/' }, {}, 'a/b/film_0_1080p.mp4'],
+    [{}, { output: 'x/./y.mp4' }, 'x/y.mp4'],
+    [{ bucket_output_path: 'a' }, { output: 'y.mp4' }, 'a/y.mp4'],
+    [{}, { output: undefined }, 'film_0_1080p.mp4'],
+  ])('%j %j is %s', (changes, video, path) => {
+    const spec = toSpec(accept(request(changes, video)).config, 'film.mov')
+    expect(outputPath(spec, spec.video[0]!, 1080)).toBe(path)
+  })
+})
+
+describe('a path', () => {
+  it.each(['a.mp4', 'a/b/c.ts', 'ünï/😀.mp4', '12:30.mp4', 'a b', '...', 'a'.repeat(1024)])(
+    '%s is accepted',
+    (path) => {
+      expect(checkPath(path)).toBeNull()
+    },
+  )
+
+  it.each([
+    ['', 'empty'],
+    ['..', '..'],
+    ['a/../b', '..'],
+    ['a//b', 'empty element'],
+    ['a/', 'empty element'],
+    ['/a', 'slash'],
+    ['a\\b', 'backslash'],
+    ['a\nb', 'control'],
+    ['a\u0000', 'control'],
+    ['a\u0085', 'control'],
+    ['\ud800', 'control'],
+    ['s3://b/k', 'scheme'],
+    ['https:/b', 'scheme'],
+    ['.', 'no file'],
+    ['a'.repeat(1025), '1024 bytes'],
+    ['é'.repeat(513), '1024 bytes'],
+  ])('%j is refused', (path, part) => {
+    expect(checkPath(path)).toContain(part)
+  })
+
+  it('is checked at creation, on every field that holds one', () => {
+    const body = request({ bucket_output_path: '../up', audio_output_path: '/abs' }, { output: 'a/../b' })
+    expect(names(refuse(body))).toEqual([
+      'invalid_output_path bucket_output_path',
+      'invalid_output_path audio_output_path',
+      'invalid_output_path videoProfiles[0].output',
+      'not_available audio_output_path',
+    ])
+  })
+
+  it('with a scheme that is not the provider’s is refused, never sent to another store', () => {
+    const body = request({ bucket_output_path: 'gs://b/dir' }, { output: 's3://bucket/x.mp4' })
+    expect(names(refuse(body))).toEqual([
+      'invalid_output_path bucket_output_path',
+      'invalid_output_path videoProfiles[0].output',
+    ])
+  })
+})
+
+describe('outputs that meet', () => {
+  it.each([
+    [{}, 'a.mp4', 'a.mp4'],
+    [{}, 'a.mp4', './a.mp4'],
+    [{ bucket_output_path: 'd/' }, 'x/a.mp4', 'x/./a.mp4'],
+  ])('%j: %s and %s are refused', (changes, first, second) => {
+    const videoProfiles = [
+      { ...size, output: first },
+      { ...size, output: second },
+    ]
+    expect(names(refuse(request({ ...changes, videoProfiles })))).toEqual([
+      'output_path_conflict videoProfiles[1].output',
+    ])
+  })
+
+  it('do not when both are derived', () => {
+    const { config } = accept(request({ videoProfiles: [size, size, { ...size, output: '' }] }))
+    const spec = toSpec(config)
+    expect(spec.video.map((profile) => outputPath(spec, profile, 720))).toEqual([
+      '12_0_720p.mp4',
+      '12_1_720p.mp4',
+      '12_2_720p.mp4',
+    ])
+  })
+
+  it('and the input may not be one of them', () => {
+    const cloud_credentials = { input: { cloud_provider: 'aws', access_key: 'a', secret_key: 'b' } }
+    for (const [bucket_output_path, output] of [
+      ['', 's3://bucket/a.mp4'],
+      ['s3://bucket', 'a.mp4'],
+    ]) {
+      const body = request({ input: 's3://bucket/a.mp4', cloud_credentials, bucket_output_path }, { output })
+      expect(names(refuse(body))).toContain('output_path_conflict videoProfiles[0].output')
+    }
+  })
+})
+
+describe('omitted output credentials', () => {
+  const aws = { input: { cloud_provider: 'aws', access_key: 'a', secret_key: 'b' } }
+
+  it('are the input’s when an output has its scheme', () => {
+    const body = request({ input: 's3://bucket/a.mp4', cloud_credentials: aws }, { output: 's3://bucket/b.mp4' })
+    expect(names(refuse(body))).toEqual([
+      'not_available cloud_credentials.input.cloud_provider',
+      'not_available cloud_credentials.output.cloud_provider',
+    ])
+  })
+
+  it('are the own store’s otherwise', () => {
+    const body = request({ input: 's3://bucket/a.mp4', cloud_credentials: aws }, { output: 'b.mp4' })
+    expect(names(refuse(body))).toEqual(['not_available cloud_credentials.input.cloud_provider'])
+  })
+})

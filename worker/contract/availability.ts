@@ -1,0 +1,129 @@
+// In charge of: what the contract allows and this version has not built. Such a request is refused, never accepted and ignored.
+// Not in charge of: what the contract itself forbids (request.ts, combinations.ts). Later versions only shrink this table.
+import type { Findings } from './problems.ts'
+import type { Draft } from './request.ts'
+
+interface Unavailable {
+  /** Path without indexes: `videoProfiles[].video_format`. */
+  field: string
+  /** The values that are not available; or, with `except`, all but these. Null, '' and absent ask for nothing and are always fine. */
+  values?: readonly unknown[]
+  except?: readonly (string | number | boolean)[]
+  /** Only when the object around the field says so. */
+  when?: (around: Record<string, unknown>) => boolean
+}
+
+/** Extensions of which any set value is refused. */
+const EXTENSIONS = [
+  'loudness_lufs',
+  'dynamic_range',
+  'program_number',
+  'webhook_url',
+  'thumbnails',
+  'logo_position',
+  'logo_opacity',
+  'program_start_time',
+] as const
+
+const UNAVAILABLE: readonly Unavailable[] = [
+  { field: 'output_container', values: ['hls', 'silverlight'] },
+  { field: 'segmented_output_hls', values: [true] },
+  { field: 'segmented_output_dash', values: [true] },
+  // On single-file output true is a contradiction, and combinations.ts says so.
+  { field: 'create_tar_file', values: [true], when: isSegmented },
+  { field: 'ts_mode_input_audio_source_stream_count', except: [] },
+  { field: 'audio_output_path', except: [] },
+  { field: 'scte35_passthough', values: [true] },
+  { field: 'audio_volume', except: [100] },
+  { field: 'video_aspect_ratio', except: ['passthrough'] },
+  { field: 'closed_captions', except: [] },
+  { field: 'force_progressive', values: [true] },
+  { field: 'auto_detelecine_flag', values: [true] },
+  { field: 'logo_url', except: [] },
+  { field: 'picture_transform', except: ['none'] },
+  { field: 'videoProfiles[].video_bitrate_mode', values: ['qvbr'] },
+  { field: 'videoProfiles[].video_format', values: ['progressive'] },
+  { field: 'audioProfiles[].dolby_digital_dialnorm', except: [0], when: (profile) => profile['audio_codec'] === 'ac3' },
+  { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
+  // file-upload is input only, by the contract (destinations.ts).
+  { field: 'cloud_credentials.output.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'http', 'file-upload'] },
+  ...EXTENSIONS.map((field) => ({ field, except: [] })),
+]
+
+/** Members of a credential that no store of this version reads. */
+export const UNAVAILABLE_MEMBERS = ['session_token', 'endpoint'] as const
+
+/** Whether the outputs are segmented: by container or by flag. */
+export function isSegmented(job: Record<string, unknown>): boolean {
+  return (
+    job['output_container'] === 'hls' ||
+    job['output_container'] === 'silverlight' ||
+    job['segmented_output_hls'] === true ||
+    job['segmented_output_dash'] === true
+  )
+}
+
+/** Of the values that the contract lists for a field, those that this version accepts; all of them when none is left. */
+export function availableValues<T>(path: string, values: readonly T[]): readonly T[] {
+  const row = rowOf(path.replace(/\[\d+\]/g, '[]'))
+  const left = row === undefined ? values : values.filter((value) => !isRefused(row, value))
+  return left.length === 0 ? values : left
+}
+
+/** Whether the provider can be used on that side of a job. */
+export function isProviderAvailable(side: 'input' | 'output', provider: string): boolean {
+  return !isRefused(rowOf(`cloud_credentials.${side}.cloud_provider`)!, provider)
+}
+
+export function notAvailable(what: string): string {
+  return `${what} is not available in this version of Splicepoint`
+}
+
+/** Reports every set field of the draft that this version does not have. Credentials are judged in credentials.ts. */
+export function checkAvailability(draft: Draft, findings: Findings): void {
+  for (const row of UNAVAILABLE) {
+    const [list, name] = row.field.split('[].')
+    if (row.field.startsWith('cloud_credentials.')) continue
+    if (name === undefined) checkOne(row, { ...draft }, row.field, row.field, findings)
+    else {
+      const profiles = list === 'videoProfiles' ? draft.videoProfiles : draft.audioProfiles
+      for (const [index, profile] of profiles.entries()) {
+        checkOne(row, { ...profile }, name, `${list}[${index}].${name}`, findings)
+      }
+    }
+  }
+}
+
+function checkOne(
+  row: Unavailable,
+  around: Record<string, unknown>,
+  name: string,
+  path: string,
+  findings: Findings,
+): void {
+  const value = around[name]
+  if (!isRefused(row, value) || row.when?.(around) === false) return
+  const accepted = row.except ?? []
+  const what = row.values === undefined ? name : `${name} ${JSON.stringify(value)}`
+  const instead =
+    accepted.length > 0
+      ? `; only ${accepted.map((each) => JSON.stringify(each)).join(', ')} is`
+      : row.values === undefined
+        ? '; leave it out'
+        : ''
+  findings.problem(
+    'not_available',
+    path,
+    notAvailable(what) + instead,
+    accepted.length > 0 ? { allowed: accepted } : {},
+  )
+}
+
+function rowOf(field: string): Unavailable | undefined {
+  return UNAVAILABLE.find((row) => row.field === field)
+}
+
+function isRefused(row: Unavailable, value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false
+  return row.values === undefined ? row.except?.some((each) => each === value) === false : row.values.includes(value)
+}

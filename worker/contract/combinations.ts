@@ -1,0 +1,176 @@
+// In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
+// Not in charge of: single fields (request.ts), paths (destinations.ts), what this version lacks (availability.ts).
+import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audio.ts'
+import { isSegmented } from './availability.ts'
+import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps, tooLowMessage } from './bitrate.ts'
+import type { Findings } from './problems.ts'
+import type { AudioProfileFields, Draft, VideoProfileFields } from './request.ts'
+
+export function checkCombinations(draft: Draft, findings: Findings): void {
+  for (const [index, profile] of draft.videoProfiles.entries()) {
+    checkSize(profile, `videoProfiles[${index}]`, draft, findings)
+    checkBitrate(profile, `videoProfiles[${index}]`, draft, findings)
+    checkAudioSelection(profile, `videoProfiles[${index}]`, draft, findings)
+  }
+  for (const [index, profile] of draft.audioProfiles.entries()) {
+    checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
+  }
+  warnUnusedAudio(draft, findings)
+  checkContainer(draft, findings)
+  warnWithoutEffect(draft, findings)
+}
+
+/** Width and height as they will be coded: 4:2:0 needs even numbers. */
+export function toEven(pixels: number): number {
+  return pixels - (pixels % 2)
+}
+
+function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
+  for (const side of ['width', 'height'] as const) {
+    const pixels = profile[side]
+    if (pixels === undefined || pixels % 2 === 0) continue
+    const field = `${path}.${side}`
+    findings.warn(
+      'rounded_to_even',
+      field,
+      `${field} ${pixels} is odd, which video cannot have: ${toEven(pixels)} is used`,
+    )
+  }
+  const { width, height } = profile
+  if (width === undefined || height === undefined || draft.video_codec === undefined) return
+  if (!fitsCodec(draft.video_codec, width, height)) {
+    const message = `${draft.video_codec} has no level for ${width}x${height}; mpeg2 goes up to 1920x1152`
+    findings.problem('unsupported_combination', path, message)
+  }
+}
+
+/** Specification 8 and 7.1: video_bitrate has a minimum by profile and codec. */
+function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
+  const { width, height, video_bitrate: bitrate, video_bitrate_mode: mode = 'vbr' } = profile
+  const codec = draft.video_codec
+  if (bitrate === undefined || width === undefined || height === undefined || codec === undefined) return
+  const field = `${path}.video_bitrate`
+  const minimum = minimumBitrateKbps(codec, toEven(width), toEven(height), mode)
+  const maximum = maximumBitrateKbps(codec, toEven(width), toEven(height))
+  if (bitrate < minimum) findings.problem('video_bitrate_too_low', field, tooLowMessage(minimum), { minimum, maximum })
+  if (bitrate > maximum) {
+    const message = `bitrate for this profile and codec should be at most ${maximum}`
+    findings.problem('video_bitrate_too_high', field, message, { minimum, maximum })
+  }
+}
+
+/** 2.2 audio_profiles → positions in audioProfiles, ascending and once each. Absent or empty = all of them. */
+export function selectedAudio(selection: string | undefined, count: number): number[] {
+  if (selection === undefined || selection === '') return Array.from({ length: count }, (_, index) => index)
+  return [...new Set(selection.split(',').map(Number))].toSorted((a, b) => a - b)
+}
+
+function checkAudioSelection(
+  profile: Partial<VideoProfileFields>,
+  path: string,
+  draft: Draft,
+  findings: Findings,
+): void {
+  const count = draft.audioProfiles.length
+  const beyond = selectedAudio(profile.audio_profiles, count).filter((index) => index >= count)
+  if (beyond.length === 0) return
+  const has = count === 0 ? 'audioProfiles is empty' : `audioProfiles has positions 0 to ${count - 1}`
+  const field = `${path}.audio_profiles`
+  const bounds = count === 0 ? {} : { minimum: 0, maximum: count - 1 }
+  findings.problem('out_of_range', field, `${field} names ${beyond.join(', ')}, but ${has}`, bounds)
+}
+
+function warnUnusedAudio(draft: Draft, findings: Findings): void {
+  const count = draft.audioProfiles.length
+  const used = new Set(draft.videoProfiles.flatMap((profile) => selectedAudio(profile.audio_profiles, count)))
+  for (let index = 0; index < count; index += 1) {
+    if (used.has(index)) continue
+    const field = `audioProfiles[${index}]`
+    findings.warn('audio_profile_unused', field, `${field} is not selected by any video profile, so it is not produced`)
+  }
+}
+
+/** Decision "audio legality": judged on the effective channels, the message lists the allowed set. */
+function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: Draft, findings: Findings): void {
+  const { audio_codec: codec, audio_channels, audio_bitrate, source_stream: stream } = profile
+  // 2.2 source_stream: "Needed for audio to be produced."
+  if (stream === undefined) {
+    const message = `${path} has no source_stream, so it produces NO AUDIO; set source_stream to the index of a stream of the source, from 1`
+    findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
+  }
+  if (profile.dolby_digital_dialnorm && codec !== undefined && codec !== 'ac3') {
+    const field = `${path}.dolby_digital_dialnorm`
+    findings.warn('no_effect', field, `${field} has no effect with ${codec}; only ac3 carries a dialogue level`)
+  }
+  if (codec === undefined || audio_channels === undefined) return
+  const channels = effectiveChannels(audio_channels, profile.primary_audio_downmix_to_stereo)
+  const allowed = allowedAudioBitrates(codec, channels)
+  if (allowed.length === 0) {
+    const field = `${path}.audio_channels`
+    findings.problem(
+      'unsupported_combination',
+      field,
+      `${codec} cannot carry ${channels} channels; use 2, or aac or ac3`,
+      {
+        allowed: ['2'],
+      },
+    )
+    return
+  }
+  if (audio_bitrate === undefined) return
+  const field = `${path}.audio_bitrate`
+  const kbps = Number(audio_bitrate)
+  if (!allowed.includes(kbps)) {
+    const message = `audio_bitrate ${kbps} is not available for ${codec} with ${channels} channels; use one of ${allowed.join(', ')}`
+    findings.problem('audio_bitrate_not_allowed', field, message, { allowed })
+  } else if (codec === 'ac3' && channels === 6 && kbps < AC3_SURROUND_ADVISED_KBPS) {
+    const message = `${field} ${kbps} is low for ac3 with 6 channels; ${AC3_SURROUND_ADVISED_KBPS} or more is advised`
+    findings.warn('audio_bitrate_low', field, message)
+  }
+}
+
+/** Decisions "codec × container", bucket_output_path and create_tar_file. */
+function checkContainer(draft: Draft, findings: Findings): void {
+  const silverlight = draft.output_container === 'silverlight'
+  const segmented = isSegmented({ ...draft })
+  const kind = silverlight ? 'silverlight' : 'segmented (HLS or DASH)'
+  const refuse = (field: string, what: string, allowed: string[]) =>
+    findings.problem('unsupported_combination', field, `${what} cannot be used in ${kind} output`, { allowed })
+  const video = draft.video_codec
+  if ((segmented && video === 'mpeg2') || (silverlight && video === 'hevc')) {
+    refuse('video_codec', `video_codec ${video}`, silverlight ? ['h.264'] : ['h.264', 'hevc'])
+  }
+  for (const [index, { audio_codec: codec }] of draft.audioProfiles.entries()) {
+    if (!((segmented && codec === 'mp2') || (silverlight && codec === 'ac3'))) continue
+    refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, silverlight ? ['aac'] : ['aac', 'ac3'])
+  }
+  if (draft.create_tar_file === true && !segmented) {
+    const message = 'create_tar_file packs segmented output; this job writes single files'
+    findings.problem('unsupported_combination', 'create_tar_file', message, { allowed: [false] })
+  }
+  const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'
+  if (segmented && !own && !draft.bucket_output_path) {
+    findings.problem(
+      'required',
+      'bucket_output_path',
+      'bucket_output_path is required for segmented output in a bucket',
+    )
+  }
+}
+
+/** A field that was set and changes nothing is said so, never silently dropped. */
+function warnWithoutEffect(draft: Draft, findings: Findings): void {
+  const segmented = isSegmented({ ...draft })
+  const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
+  if (draft.segment_length !== undefined && !segmented) warn('segment_length', 'the output is not segmented')
+  if ((draft.master_variant_mode === true || draft.separate_audio === true) && !segmented) {
+    warn('master_variant_mode', 'the output is a single file, which carries its audio itself')
+  }
+  const pid = draft.scte35_pid_remap
+  if (pid !== undefined && pid !== -1 && draft.scte35_passthough === false) {
+    warn('scte35_pid_remap', 'scte35_passthough is off')
+  }
+  if (draft.rotation_blackness !== undefined && !/^rotate_(counter)?clockwise$/.test(draft.video_aspect_ratio ?? '')) {
+    warn('rotation_blackness', 'video_aspect_ratio asks for no rotation that leaves bars')
+  }
+}

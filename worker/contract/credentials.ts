@@ -1,0 +1,162 @@
+// In charge of: cloud_credentials (specification 2.3): its members, what each provider needs, what an omitted output means.
+// Not in charge of: paths (addresses.ts, destinations.ts), whether a key is right (the store says so).
+import { schemeOf, SCHEMES } from './addresses.ts'
+import { availableValues, isProviderAvailable, notAvailable, UNAVAILABLE_MEMBERS } from './availability.ts'
+import type { Findings } from './problems.ts'
+import { redactCredentials, showValue } from './redact.ts'
+import { isMembers, own, readFields, showName, type Members } from './reading.ts'
+import { credential, PROVIDERS, type CredentialFields, type Draft, type Provider } from './request.ts'
+
+/** Full credentials, unknown members included. Only ever sealed or used, never stored in clear. */
+export interface Credentials extends CredentialFields {
+  [member: string]: unknown
+}
+
+export interface ReadCredentials {
+  full: Partial<Credentials>
+  /** What `config` shows. */
+  shown: Partial<CredentialFields>
+}
+
+export interface BothCredentials {
+  input: ReadCredentials
+  output: ReadCredentials
+}
+
+type Side = 'input' | 'output'
+
+/** A value that can be named in a message without the risk of naming a key. */
+const isWord = (value: unknown) => typeof value === 'string' && /^[a-z-]{1,20}$/.test(value)
+
+/** Reads both credentials. `draft` must hold the profiles and paths already: they decide what an omitted output means. */
+export function readCredentials(body: Members, draft: Draft, findings: Findings): BothCredentials {
+  const value = own(body, 'cloud_credentials')
+  const nothing = { full: {}, shown: {} }
+  if (!isMembers(value)) {
+    const code = value === undefined ? 'required' : 'invalid_type'
+    findings.problem(code, 'cloud_credentials', 'cloud_credentials must be an object with the members input and output')
+    return { input: nothing, output: nothing }
+  }
+  for (const name of Object.keys(value).filter((each) => each !== 'input' && each !== 'output')) {
+    warnUnknown(`cloud_credentials.${showName(name)}`, 'dropped', findings)
+  }
+  const input = readOne('input', own(value, 'input'), findings)
+  draft.inputProvider = input.full.cloud_provider
+  const given = own(value, 'output')
+  const output =
+    given === undefined || given === null ? omittedOutput(input, draft) : readOne('output', given, findings)
+  draft.outputProvider = output.full.cloud_provider
+  checkProviders(draft, findings)
+  return { input, output }
+}
+
+function readOne(side: Side, value: unknown, findings: Findings): ReadCredentials {
+  const path = `cloud_credentials.${side}`
+  if (!isMembers(value)) {
+    const code = value === undefined ? 'required' : 'invalid_type'
+    const bounds = { allowed: availableValues(`${path}.cloud_provider`, PROVIDERS) }
+    findings.problem(code, path, `${path} must be an object with cloud_provider and its keys`, bounds)
+    return { full: {}, shown: {} }
+  }
+  const mayShow = (name: string) => name === 'cloud_provider' && isWord(value[name])
+  const known = readFields(credential.shape, value, path, findings, mayShow)
+  // Decision "unknown fields": inside cloud_credentials an unknown member is sealed, never echoed, and named in a warning.
+  const unknown: Members = {}
+  for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credential.shape, each))) {
+    warnUnknown(`${path}.${showName(name)}`, 'kept sealed and never shown', findings)
+    if (name !== '__proto__') unknown[name] = value[name]
+  }
+  for (const name of UNAVAILABLE_MEMBERS) {
+    if (known[name]) findings.problem('not_available', `${path}.${name}`, `${notAvailable(name)}; leave it out`)
+  }
+  checkKeys(known, path, findings)
+  return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
+}
+
+function warnUnknown(path: string, fate: string, findings: Findings): void {
+  if (findings.warnings.length > 100) return
+  findings.warn('unknown_field', path, `${path} is not a member of a credential: it has no effect and is ${fate}`)
+}
+
+/** Decision "omitted output credentials": the input's when an output path has its provider's scheme, otherwise the own store. */
+function omittedOutput(input: ReadCredentials, draft: Draft): ReadCredentials {
+  const provider = input.full.cloud_provider
+  const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]
+  const schemes = provider === undefined ? [] : SCHEMES[provider]
+  if (paths.some((path) => path !== undefined && schemes.includes(schemeOf(path) ?? ''))) return input
+  return { full: { cloud_provider: 'vendor-store' }, shown: { cloud_provider: 'vendor-store' } }
+}
+
+function checkProviders(draft: Draft, findings: Findings): void {
+  const sides: [Side, Provider | undefined][] = [
+    ['input', draft.inputProvider],
+    ['output', draft.outputProvider],
+  ]
+  for (const [side, provider] of sides) {
+    if (provider === undefined || isProviderAvailable(side, provider)) continue
+    const field = `cloud_credentials.${side}.cloud_provider`
+    const allowed = availableValues(field, PROVIDERS)
+    // 2.3: file-upload as input, for a file uploaded earlier. There is nothing to write to.
+    if (side === 'output' && provider === 'file-upload') {
+      findings.problem('invalid_value', field, 'file-upload can only be an input; use "vendor-store" as output', {
+        allowed,
+      })
+      continue
+    }
+    const what = `cloud_provider ${showValue(provider)} as ${side}`
+    findings.problem('not_available', field, `${notAvailable(what)}; use ${allowed.map(showValue).join(' or ')}`, {
+      allowed,
+    })
+  }
+}
+
+type Known = Partial<CredentialFields>
+const isPem = (text: string | null | undefined) => text?.includes('-----BEGIN ') === true
+
+/** Decision "Stores": what each provider needs; the message names what is missing. */
+function checkKeys(known: Known, path: string, findings: Findings): void {
+  const provider = known.cloud_provider
+  const lacks = (...names: (keyof CredentialFields)[]) => names.filter((name) => !known[name])
+  const require = (names: string[], message: string) => {
+    for (const name of names) findings.problem('required', `${path}.${name}`, message)
+  }
+  if (provider === 'aws') require(lacks('access_key', 'secret_key'), 'aws needs access_key and secret_key')
+  const hasPem = isPem(known.private_key) || isPem(known.secret_key)
+  const hasPair = lacks('access_key', 'secret_key').length === 0
+  if (provider === 'oracle') {
+    const missing = [...lacks('tenancy_ocid', 'user_ocid', 'oci_fingerprint'), ...(hasPem ? [] : ['private_key'])]
+    if (missing.length > 0 && (!hasPair || isPem(known.secret_key))) {
+      const either = `oracle needs access_key and secret_key, or tenancy_ocid, user_ocid, oci_fingerprint and a PEM key`
+      findings.problem(
+        'required',
+        path,
+        `${either}; for the first ${list(lacks('access_key', 'secret_key'))}, for the second ${list(missing)}`,
+      )
+    }
+    require(lacks('region'), 'oracle needs region')
+  }
+  if (provider === 'gcloud' && !hasPair && (!known.client_email || !hasPem)) {
+    const missing = [...lacks('client_email'), ...(hasPem ? [] : ['private_key'])]
+    const either = 'gcloud needs access_key and secret_key, or client_email and a PEM key'
+    findings.problem(
+      'required',
+      path,
+      `${either}; for the first ${list(lacks('access_key', 'secret_key'))}, for the second ${list(missing)}`,
+    )
+  }
+  // The last line of "Stores": region becomes part of a host name, so it is validated as one before use.
+  const isCloud = provider === 'aws' || provider === 'oracle' || provider === 'gcloud'
+  if (isCloud && known.region && !/^[a-z0-9-]{1,63}$/.test(known.region)) {
+    findings.problem(
+      'invalid_value',
+      `${path}.region`,
+      `${path}.region must be lower-case letters, digits and -, like "us-east-1"`,
+    )
+  }
+}
+
+function list(missing: string[]): string {
+  return missing.length === 0
+    ? 'nothing is missing'
+    : `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`
+}

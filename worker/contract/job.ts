@@ -1,0 +1,214 @@
+// In charge of: turning a request body into what is stored (JobConfig), what is sealed (JobSecrets) and what is planned (JobSpec).
+// Not in charge of: single rules; each has its file (request, combinations, destinations, credentials, availability).
+import { effectiveChannels } from './audio.ts'
+import { inputName, parseHttp, parseInput } from './addresses.ts'
+import { checkAvailability } from './availability.ts'
+import { codecOf } from './bitrate.ts'
+import { checkCombinations, selectedAudio, toEven } from './combinations.ts'
+import { readCredentials, type Credentials } from './credentials.ts'
+import { checkDestinations } from './destinations.ts'
+import type { Problem, Warning } from './errors.ts'
+import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limits.ts'
+import { normaliseDirectory } from './outputs.ts'
+import { Findings } from './problems.ts'
+import { copyUnknownFields, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
+import { redactAddress, showValue } from './redact.ts'
+import {
+  audioProfile,
+  jobFields,
+  jobRequest,
+  videoProfile,
+  type AudioProfileFields,
+  type CredentialFields,
+  type Draft,
+  type JobFields,
+  type Provider,
+  type VideoProfileFields,
+} from './request.ts'
+import type { JobSpec } from './spec.ts'
+
+export type { Credentials } from './credentials.ts'
+export type { Provider } from './request.ts'
+
+/** What is stored and returned as `config`: wire names, defaults applied, no secret. Unknown fields are there too, untyped. */
+export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separate_audio'> {
+  separate_audio: boolean
+  videoProfiles: VideoProfileFields[]
+  audioProfiles: AudioProfileFields[]
+  /** Redacted (redact.ts). `output` is the one in force, also when the request left it out. */
+  cloud_credentials: { input: CredentialFields; output: CredentialFields }
+}
+
+/** Goes to the vault and to the stores, nowhere else. */
+export interface JobSecrets {
+  input: Credentials
+  output: Credentials
+  /** The full form of the addresses whose stored form was redacted. */
+  addresses: { input?: string; logo_url?: string; webhook_url?: string }
+}
+
+export type Validation =
+  | { ok: true; config: JobConfig; secrets: JobSecrets; warnings: Warning[] }
+  | { ok: false; problems: Problem[] }
+
+/** Judges a parsed body. All problems are reported at once, each with its path; nothing in them or in `config` is a secret. */
+export function validateJob(body: unknown, context: { baseUrl: string }): Validation {
+  const findings = new Findings()
+  if (!isMembers(body)) {
+    findings.problem('invalid_type', '', `the body must be a JSON object; ${showValue(body)} was given`)
+    return { ok: false, problems: findings.problems }
+  }
+  if (!isBounded(body, MAX_NESTING, MAX_VALUES)) {
+    const message = `the body must not nest deeper than ${MAX_NESTING} levels, nor hold more than ${MAX_VALUES} values`
+    findings.problem('too_deep', '', message, { maximum: MAX_NESTING })
+    return { ok: false, problems: findings.problems }
+  }
+  const video = readList(body, 'videoProfiles', VIDEO_PROFILES, findings)
+  const audio = readList(body, 'audioProfiles', AUDIO_PROFILES, findings)
+  const draft: Draft = {
+    ...readFields(jobFields.shape, body, '', findings),
+    videoProfiles: video.map((each, i) => readFields(videoProfile.shape, each, `videoProfiles[${i}]`, findings)),
+    audioProfiles: audio.map((each, i) => readFields(audioProfile.shape, each, `audioProfiles[${i}]`, findings)),
+    inputProvider: undefined,
+    outputProvider: undefined,
+  }
+  foldAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
+  foldAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
+  const credentials = readCredentials(body, draft, findings)
+  checkInput(draft, context.baseUrl, findings)
+  checkDestinations(draft, findings)
+  checkCombinations(draft, findings)
+  checkAvailability(draft, findings)
+  const addresses = redactAddresses(draft)
+  const unknown = copyUnknownFields(jobRequest.shape, [], body, '', findings)
+  const withUnknown = (
+    known: Members,
+    shape: Parameters<typeof readFields>[0],
+    given: Members | null | undefined,
+    path: string,
+  ) => ({
+    ...known,
+    ...copyUnknownFields(shape, [], given ?? {}, path, findings),
+  })
+  const { inputProvider: _in, outputProvider: _out, ...known } = draft
+  const config = {
+    ...known,
+    videoProfiles: known.videoProfiles.map((each, i) =>
+      withUnknown(each, videoProfile.shape, video[i], `videoProfiles[${i}]`),
+    ),
+    audioProfiles: known.audioProfiles.map((each, i) =>
+      withUnknown(each, audioProfile.shape, audio[i], `audioProfiles[${i}]`),
+    ),
+    cloud_credentials: { input: credentials.input.shown, output: credentials.output.shown },
+    ...unknown,
+  }
+  if (findings.problems.length > 0) return { ok: false, problems: findings.problems }
+  const secrets = { input: credentials.input.full, output: credentials.output.full, addresses }
+  // Without a problem every required field was read and every default applied, so what was partial is complete.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
+  return { ok: true, config: config as JobConfig, secrets: secrets as JobSecrets, warnings: findings.warnings }
+}
+
+/** Two names of one field: the other is accepted, a contradiction is a problem. */
+function foldAlias(
+  body: Members,
+  draft: Draft,
+  alias: 'scte35_passthrough' | 'separate_audio',
+  name: 'scte35_passthough' | 'master_variant_mode',
+  findings: Findings,
+): void {
+  const aliased = draft[alias]
+  if (aliased !== undefined && own(body, name) !== undefined && draft[name] !== undefined && draft[name] !== aliased) {
+    const message = `${alias} and ${name} are the same field; ${aliased} and ${draft[name]} contradict each other`
+    findings.problem('conflict', alias, message)
+  }
+  if (aliased !== undefined) draft[name] = aliased
+  // 2.1 separate_audio: the stored config shows the same idea as master_variant_mode.
+  if (alias === 'separate_audio') {
+    if (draft[name] !== undefined) draft.separate_audio = draft[name]
+  } else delete draft[alias]
+}
+
+function checkInput(draft: Draft, baseUrl: string, findings: Findings): void {
+  const { input, inputProvider: provider } = draft
+  if (draft.logo_url) checkAddress('logo_url', draft.logo_url, findings)
+  if (typeof draft.webhook_url === 'string' && draft.webhook_url !== '') {
+    checkAddress('webhook_url', draft.webhook_url, findings)
+  }
+  // An own object as input has no form in this version; credentials.ts says that it is not available.
+  if (input === undefined || provider === undefined || provider === 'vendor-store') return
+  const parsed = parseInput(provider, input, baseUrl)
+  if (parsed.kind === 'invalid')
+    findings.problem(parsed.code, 'input', `${parsed.message}; ${showValue(input)} was given`)
+}
+
+function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findings: Findings): void {
+  const parsed = parseHttp(address)
+  if (parsed.kind !== 'invalid') return
+  const message =
+    parsed.code === 'user_info_in_address'
+      ? 'must not carry a user name or password'
+      : 'must be an http or https address'
+  findings.problem(parsed.code === 'user_info_in_address' ? parsed.code : 'invalid_value', field, `${field} ${message}`)
+}
+
+/** Decision "unknown fields": addresses with a query are stored redacted, the full form sealed. */
+function redactAddresses(draft: Draft): JobSecrets['addresses'] {
+  const full: JobSecrets['addresses'] = {}
+  for (const name of ['input', 'logo_url', 'webhook_url'] as const) {
+    const address = draft[name]
+    if (typeof address !== 'string' || !/^https?:\/\//i.test(address)) continue
+    const redacted = redactAddress(address)
+    if (redacted === address) continue
+    full[name] = address
+    draft[name] = redacted
+  }
+  return full
+}
+
+export function inputProvider(config: JobConfig): Provider {
+  return config.cloud_credentials.input.cloud_provider
+}
+
+export function outputProvider(config: JobConfig): Provider {
+  return config.cloud_credentials.output.cloud_provider
+}
+
+/**
+ * The stored job in the service's own words. `sourceName` is the source's file name where `input` does not say it
+ * (an upload: the uploaded file's name).
+ */
+export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
+  return {
+    container: config.output_container,
+    videoCodec: codecOf(config.video_codec),
+    quality: config.h264_quality,
+    gopSeconds: config.gop_length,
+    // Decision "ip_distance": absent = 3.
+    ipDistance: config.ip_distance ?? 3,
+    keepFps: config.keep_fps,
+    forceProgressive: config.force_progressive,
+    audioVolume: config.audio_volume,
+    inputName: inputName(sourceName),
+    outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
+    video: config.videoProfiles.map((profile, index) => ({
+      index,
+      output: profile.output ?? '',
+      width: toEven(profile.width),
+      height: toEven(profile.height),
+      // Decision "video_bitrate_mode": absent = vbr.
+      mode: profile.video_bitrate_mode ?? 'vbr',
+      bitrateKbps: Math.round(profile.video_bitrate),
+      frameRateFactor: profile.video_framerate,
+      audioProfiles: selectedAudio(profile.audio_profiles, config.audioProfiles.length),
+      progressive: config.force_progressive || profile.video_format === 'progressive',
+    })),
+    audio: config.audioProfiles.map((profile, index) => ({
+      index,
+      codec: profile.audio_codec,
+      channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
+      bitrateKbps: Number(profile.audio_bitrate),
+      sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
+    })),
+  }
+}

@@ -1,0 +1,113 @@
+// In charge of: the numbers that bound a request, and their public form (GET /api/v0/limits).
+// Not in charge of: enforcing them (request.ts and the rules), codec tables (bitrate.ts, audio.ts).
+import { AUDIO_BITRATES, allowedAudioBitrates } from './audio.ts'
+import { FLOOR_KBPS, maximumBitrateKbps, minimumBitrateKbps, type WireVideoCodec } from './bitrate.ts'
+
+export const MAX_BODY_BYTES = 256 * 1024
+
+/** A request is data, not a tree: deeper or more numerous than this is refused before anything else looks at it. */
+export const MAX_NESTING = 16
+export const MAX_VALUES = 20_000
+
+export const VIDEO_PROFILES = { minimum: 1, maximum: 16 } as const
+/** 2.2 audio_profiles: a sample comment says values 0 to 7. */
+export const AUDIO_PROFILES = { minimum: 0, maximum: 8 } as const
+
+/** Pixels; 0 (the source's) is allowed beside the range. */
+export const WIDTH = { minimum: 16, maximum: 7680 } as const
+export const HEIGHT = { minimum: 16, maximum: 4320 } as const
+
+/** Specification 8. */
+export const AUDIO_VOLUME = { minimum: 0, maximum: 200 } as const
+export const DIALNORM = { minimum: 0, maximum: 31 } as const
+export const SOURCE_STREAM = { minimum: 1, maximum: 8 } as const
+export const IP_DISTANCE = { minimum: 1, maximum: 8 } as const
+/** Seconds; the minimum is exclusive. */
+export const GOP_LENGTH = { minimum: 0, maximum: 60 } as const
+export const SEGMENT_LENGTH = { minimum: 0, maximum: 60 } as const
+export const ROTATION_BLACKNESS = { minimum: 0, maximum: 100 } as const
+/** −1 (the source's PID) is allowed beside the range. */
+export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
+export const TS_AUDIO_STREAMS = { minimum: 0, maximum: 100 } as const
+
+/** Characters, unless the name says bytes. */
+export const MAX_LENGTH = {
+  address: 4096,
+  path_bytes: 1024,
+  credential: 1024,
+  private_key: 16_384,
+  file_name: 80,
+} as const
+
+/** Days after which the service removes what it keeps. */
+export const RETENTION_DAYS = { uploads: 7, outputs: 30, jobs: 90 } as const
+
+const COMMON_SIZES = [
+  [3840, 2160],
+  [2560, 1440],
+  [1920, 1080],
+  [1280, 720],
+  [960, 540],
+  [720, 576],
+  [720, 480],
+  [640, 360],
+  [416, 234],
+] as const
+const CODECS = ['h.264', 'hevc', 'mpeg2'] as const
+
+/** The body of `GET /api/v0/limits`. */
+export function publishedLimits() {
+  return {
+    body_bytes: MAX_BODY_BYTES,
+    nesting: MAX_NESTING,
+    videoProfiles: VIDEO_PROFILES,
+    audioProfiles: AUDIO_PROFILES,
+    width: { ...WIDTH, also: [0] },
+    height: { ...HEIGHT, also: [0] },
+    audio_volume: AUDIO_VOLUME,
+    dolby_digital_dialnorm: DIALNORM,
+    source_stream: SOURCE_STREAM,
+    ip_distance: IP_DISTANCE,
+    gop_length_seconds: { exclusive_minimum: GOP_LENGTH.minimum, maximum: GOP_LENGTH.maximum },
+    segment_length_seconds: { exclusive_minimum: SEGMENT_LENGTH.minimum, maximum: SEGMENT_LENGTH.maximum },
+    rotation_blackness: ROTATION_BLACKNESS,
+    scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
+    string_lengths: MAX_LENGTH,
+    video_bitrate_kbps: {
+      floor: FLOOR_KBPS,
+      minimum_formula: 'max(100, round50(2300 * (width*height/2073600)^0.75 * C * M)), a half rounded down',
+      C: { 'h.264': 1, hevc: 0.6, mpeg2: 1.5 },
+      M: { cbr: 1, vbr: 0.75 },
+      sizes: COMMON_SIZES.map(([width, height]) => ({ width, height, ...byCodec(width, height) })),
+    },
+    audio_bitrate_kbps: {
+      values: AUDIO_BITRATES,
+      aac: { '2': allowedAudioBitrates('aac', 2), '6': allowedAudioBitrates('aac', 6) },
+      ac3: { '2': allowedAudioBitrates('ac3', 2), '6': allowedAudioBitrates('ac3', 6) },
+      mp2: { '2': allowedAudioBitrates('mp2', 2), '6': allowedAudioBitrates('mp2', 6) },
+    },
+    retention_days: RETENTION_DAYS,
+  }
+}
+
+interface BitrateRange {
+  minimum: { cbr: number; vbr: number }
+  maximum: number
+}
+
+/** mpeg2 has no level above 1920x1152, so it is left out there. */
+function byCodec(width: number, height: number): Partial<Record<WireVideoCodec, BitrateRange>> {
+  const codecs = CODECS.filter((codec) => codec !== 'mpeg2' || width <= 1920)
+  return Object.fromEntries(
+    codecs.map((codec) => [
+      codec,
+      {
+        minimum: {
+          cbr: minimumBitrateKbps(codec, width, height, 'cbr'),
+          vbr: minimumBitrateKbps(codec, width, height, 'vbr'),
+        },
+        maximum: maximumBitrateKbps(codec, width, height),
+      },
+    ]),
+  )
+}

@@ -1,0 +1,266 @@
+// In charge of: the fields of a request (specification 2.1 to 2.3): name, type, default, range and meaning, in one schema.
+// Not in charge of: rules between fields (combinations.ts, destinations.ts), what this version lacks (availability.ts).
+import * as z from 'zod/mini'
+import { _default as withDefault } from 'zod/mini'
+import { AUDIO_BITRATES } from './audio.ts'
+import * as limits from './limits.ts'
+
+/** What documentation and messages say of a field; `expects` completes "<field> must be …". */
+export type FieldMeta = {
+  description: string
+  expects: string
+  allowed?: readonly (string | number)[]
+  minimum?: number
+  maximum?: number
+}
+
+/** Give it to `z.toJSONSchema(jobRequest, { metadata: fields })` for the reference. */
+export const fields: z.core.$ZodRegistry<FieldMeta> = z.registry<FieldMeta>()
+
+function field<S extends z.core.$ZodType>(schema: S, meta: FieldMeta): S {
+  fields.add(schema, meta)
+  return schema
+}
+
+/** Decision "numbers and strings": where the table or a sample sends the other kind, both are accepted. */
+const numberFromText = z.transform((value: unknown) =>
+  typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value,
+)
+const textFromNumber = z.transform((value: unknown) =>
+  typeof value === 'number' && Number.isFinite(value) ? String(value) : value,
+)
+
+interface Range {
+  minimum: number
+  maximum: number
+  /** One value that is allowed beside the range. */
+  also?: number
+  whole?: boolean
+  above?: boolean
+  unit?: string
+}
+
+function numberIn(range: Range) {
+  const inside = (value: number) =>
+    value === range.also ||
+    ((range.above === true ? value > range.minimum : value >= range.minimum) && value <= range.maximum)
+  const checked = z.number().check(z.refine(inside))
+  return range.whole === true ? z.int().check(z.refine(inside)) : checked
+}
+
+function rangeMeta(description: string, range: Range): FieldMeta {
+  const kind = range.whole === true ? 'a whole number' : 'a number'
+  const span =
+    range.above === true
+      ? `above ${range.minimum} and at most ${range.maximum}`
+      : `from ${range.minimum} to ${range.maximum}`
+  const also = range.also === undefined ? '' : `, or ${range.also}`
+  const unit = range.unit === undefined ? '' : ` (${range.unit})`
+  const { minimum, maximum } = range
+  return { description, expects: `${kind} ${span}${also}${unit}`, minimum, maximum }
+}
+
+function oneOf(description: string, allowed: readonly string[]): FieldMeta {
+  return { description, expects: `one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}`, allowed }
+}
+
+const optionalNumber = (description: string, range: Range) =>
+  field(z.optional(numberIn(range)), rangeMeta(description, range))
+const numberWithDefault = (description: string, range: Range, value: number) =>
+  field(withDefault(numberIn(range), value), rangeMeta(description, range))
+const flag = (description: string, value: boolean) =>
+  field(withDefault(z.boolean(), value), { description, expects: 'true or false', allowed: [] })
+const optionalFlag = (description: string) =>
+  field(z.optional(z.boolean()), { description, expects: 'true or false', allowed: [] })
+const choice = <const V extends string>(description: string, values: readonly V[], value: NoInfer<V>) =>
+  field(withDefault(z.enum(values), value), oneOf(description, values))
+const optionalChoice = <const V extends string>(description: string, values: readonly V[]) =>
+  field(z.optional(z.enum(values)), oneOf(description, values))
+const optionalText = (description: string, maximum: number) =>
+  field(z.optional(z.string().check(z.maxLength(maximum))), {
+    description,
+    expects: `a text of at most ${maximum} characters`,
+  })
+/** An extension that this version knows by name only: availability.ts refuses it whenever it is set. */
+const extension = (description: string) => field(z.optional(z.unknown()), { description, expects: 'left out' })
+
+/** 2.2, element of videoProfiles. */
+export const videoProfile = z.object({
+  output: optionalText('Destination including file name; empty or absent = derived.', limits.MAX_LENGTH.path_bytes),
+  width: field(z.pipe(numberFromText, numberIn({ ...limits.WIDTH, also: 0, whole: true })), {
+    ...rangeMeta('Output width in pixels; 0 = the source’s.', { ...limits.WIDTH, also: 0, whole: true }),
+  }),
+  height: field(z.pipe(numberFromText, numberIn({ ...limits.HEIGHT, also: 0, whole: true })), {
+    ...rangeMeta('Output height in pixels; 0 = the source’s.', { ...limits.HEIGHT, also: 0, whole: true }),
+  }),
+  video_bitrate_mode: optionalChoice('Constant or variable bitrate; absent = vbr.', ['cbr', 'vbr', 'qvbr']),
+  // Section 8, video_bitrate: the real bounds depend on size, codec and mode (combinations.ts).
+  video_bitrate: field(z.pipe(numberFromText, z.number().check(z.gte(0))), {
+    description: 'kbps. Subject to a minimum.',
+    expects: 'a number of kbps',
+    minimum: 100,
+  }),
+  video_framerate: choice('Factor on the source’s frame rate.', ['1x', '1/2x', '2x'], '1x'),
+  audio_profiles: field(
+    z.optional(
+      z.pipe(
+        z.transform((value: unknown) =>
+          typeof value === 'number' ? String(value) : typeof value === 'string' ? value.replaceAll(' ', '') : value,
+        ),
+        z.string().check(z.regex(/^$|^[0-7](,[0-7]){0,31}$/)),
+      ),
+    ),
+    {
+      description: 'Positions in audioProfiles that this output carries, comma-separated; absent or empty = all.',
+      expects: 'a position in audioProfiles from 0 to 7, or several separated by commas, like "0" or "0,1"',
+      minimum: 0,
+      maximum: 7,
+    },
+  ),
+  video_format: optionalChoice('Scan of this output.', ['progressive']),
+})
+
+/** 2.2, element of audioProfiles. */
+export const audioProfile = z.object({
+  audio_codec: choice('Audio codec.', ['aac', 'ac3', 'mp2'], 'aac'),
+  audio_channels: field(
+    withDefault(z.pipe(textFromNumber, z.enum(['2', '6'])), '2'),
+    oneOf('2 = stereo, 6 = 5.1.', ['2', '6']),
+  ),
+  audio_bitrate: field(
+    withDefault(z.pipe(textFromNumber, z.enum(AUDIO_BITRATES.map(String))), '256'),
+    oneOf('kbps.', AUDIO_BITRATES.map(String)),
+  ),
+  primary_audio_downmix_to_stereo: optionalFlag('Downmix from 5.1 to stereo, even when audio_channels is 6.'),
+  source_stream: field(z.optional(z.pipe(textFromNumber, z.enum(['1', '2', '3', '4', '5', '6', '7', '8']))), {
+    description: 'Index of the source’s audio stream, from 1. Needed for audio to be produced.',
+    expects: 'the index of a source stream from 1 to 8',
+    ...limits.SOURCE_STREAM,
+  }),
+  dolby_digital_dialnorm: optionalNumber('Dialogue level of ac3; 0 = passthrough.', {
+    ...limits.DIALNORM,
+    whole: true,
+  }),
+})
+
+export const PROVIDERS = ['aws', 'oracle', 'gcloud', 'http', 'file-upload', 'vendor-store'] as const
+export type Provider = (typeof PROVIDERS)[number]
+
+/** Null is accepted wherever a sample could send it, and means the same as leaving the member out. */
+const member = (description: string, maximum: number = limits.MAX_LENGTH.credential) =>
+  field(z.optional(z.nullable(z.string().check(z.maxLength(maximum)))), {
+    description,
+    expects: `a text of at most ${maximum} characters, or null`,
+  })
+/** Members that are returned on a read: on one line, so that a key pasted into the wrong member is not. */
+const identity = (description: string) =>
+  field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.credential), z.regex(/^[^\p{Cc}]*$/u)))), {
+    description,
+    expects: `a text on one line of at most ${limits.MAX_LENGTH.credential} characters, or null`,
+  })
+
+/** 2.3, credential object. private_key, session_token and endpoint are extensions. */
+export const credential = z.object({
+  cloud_provider: field(z.enum(PROVIDERS), oneOf('Kind of store.', PROVIDERS)),
+  access_key: member('Account access key.'),
+  secret_key: member('Account secret key.', limits.MAX_LENGTH.private_key),
+  region: identity('Region of the target bucket.'),
+  tenancy_ocid: identity('Oracle only.'),
+  user_ocid: identity('Oracle only.'),
+  oci_fingerprint: identity('Oracle only: the user’s fingerprint.'),
+  project_id: identity('Google only.'),
+  client_email: identity('Google only.'),
+  client_id: identity('Google only.'),
+  private_key_id: identity('Google only.'),
+  private_key: member('A key in PEM form.', limits.MAX_LENGTH.private_key),
+  session_token: member('Token of temporary credentials.', limits.MAX_LENGTH.private_key),
+  endpoint: member('Address of an S3-compatible store.'),
+})
+
+export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
+
+/** 2.1 without its nested objects. */
+export const jobFields = z.object({
+  input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
+    description: 'Object key with its bucket when a cloud provider is used, otherwise an address.',
+    expects: `a text of 1 to ${limits.MAX_LENGTH.address} characters`,
+  }),
+  output_container: choice('Container, or kind of segmented output.', ['ts', 'mp4', 'hls', 'silverlight'], 'mp4'),
+  ts_mode_input_audio_source_stream_count: optionalNumber('Audio streams expected in a transport stream.', {
+    ...limits.TS_AUDIO_STREAMS,
+    whole: true,
+  }),
+  audio_output_path: optionalText('Location where audio is stored on its own.', limits.MAX_LENGTH.path_bytes),
+  bucket_output_path: optionalText('Directory of the outputs.', limits.MAX_LENGTH.path_bytes),
+  master_variant_mode: flag('Separate audio in segmented output.', false),
+  separate_audio: optionalFlag('The same as master_variant_mode, as the stored config shows it.'),
+  segmented_output_hls: flag('HLS in segmented output.', false),
+  segmented_output_dash: flag('DASH in segmented output.', false),
+  segment_length: optionalNumber('Segment length.', { ...limits.SEGMENT_LENGTH, above: true, unit: 'seconds' }),
+  video_codec: choice('Video codec.', ['h.264', 'mpeg2', 'hevc'], 'h.264'),
+  ip_distance: optionalNumber('Distance between I/P frames.', { ...limits.IP_DISTANCE, whole: true }),
+  gop_length: numberWithDefault('GOP length.', { ...limits.GOP_LENGTH, above: true, unit: 'seconds' }, 1),
+  scte35_passthough: flag('SCTE-35 passthrough; scte35_passthrough is accepted too.', false),
+  scte35_passthrough: optionalFlag('Accepted for scte35_passthough and stored under that name.'),
+  scte35_pid_remap: optionalNumber('PID of the cues; -1 = the source’s.', {
+    ...limits.SCTE35_PID,
+    also: -1,
+    whole: true,
+  }),
+  create_tar_file: optionalFlag('Also store segmented output as one tar.'),
+  audio_volume: numberWithDefault('Volume in percent.', limits.AUDIO_VOLUME, 100),
+  h264_quality: choice('Speed against quality.', ['good', 'better', 'best'], 'good'),
+  video_aspect_ratio: choice(
+    'Display aspect and rotation.',
+    [
+      'passthrough',
+      'force_4:3',
+      'force_16:9',
+      'invert_aspect_ratio',
+      'rotate_counterclockwise',
+      'rotate_clockwise',
+      'rotate_counterclockwise + invert_aspect_ratio',
+    ],
+    'passthrough',
+  ),
+  rotation_blackness: optionalNumber('Level in percent of the bars that a rotation leaves.', limits.ROTATION_BLACKNESS),
+  closed_captions: optionalFlag('Write closed captions to the output.'),
+  force_progressive: flag('Deinterlace.', false),
+  keep_fps: flag('Preserve the frame rate.', true),
+  logo_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
+    description: 'Address of an image used as a watermark.',
+    expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
+  }),
+  auto_detelecine_flag: optionalFlag('Inverse telecine where 3:2 pulldown is measured.'),
+  picture_transform: choice('How the picture is fitted or turned.', PICTURE_TRANSFORMS, 'none'),
+  loudness_lufs: extension('Loudness normalisation.'),
+  dynamic_range: extension('sdr or source.'),
+  program_number: extension('Program of a transport stream.'),
+  webhook_url: extension('Address that is told of the job’s end.'),
+  thumbnails: extension('Still pictures.'),
+  logo_position: extension('Corner of the logo.'),
+  logo_opacity: extension('Opacity of the logo.'),
+  program_start_time: extension('First PROGRAM-DATE-TIME.'),
+})
+
+/** The whole body of job creation, for documentation and types; job.ts reads it field by field, so that every problem is found. */
+export const jobRequest = z.extend(jobFields, {
+  videoProfiles: z
+    .array(videoProfile)
+    .check(z.minLength(limits.VIDEO_PROFILES.minimum), z.maxLength(limits.VIDEO_PROFILES.maximum)),
+  audioProfiles: z.array(audioProfile).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
+  cloud_credentials: z.object({ input: credential, output: z.optional(credential) }),
+})
+
+export type JobFields = z.infer<typeof jobFields>
+export type VideoProfileFields = z.infer<typeof videoProfile>
+export type AudioProfileFields = z.infer<typeof audioProfile>
+export type CredentialFields = z.infer<typeof credential>
+
+/** A request while it is judged: what was readable, so that the rules can look at the rest of a body with a mistake in it. */
+export interface Draft extends Partial<JobFields> {
+  videoProfiles: Partial<VideoProfileFields>[]
+  audioProfiles: Partial<AudioProfileFields>[]
+  inputProvider: Provider | undefined
+  outputProvider: Provider | undefined
+}
