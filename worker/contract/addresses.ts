@@ -148,7 +148,8 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * The source's file name without directory and extension, safe in a path: `http://h/a/My%20film.final.mp4?x` → `My_film.final`.
+ * The source's file name without directory and extension, safe in a path: `http://h/a/My%20film.final.mp4?x` → `My_film_final`.
+ * Without dots, so that a name of a name is itself.
  * For an upload, give the uploaded file's name.
  */
 export function inputName(input: string): string {
@@ -163,11 +164,11 @@ export function inputName(input: string): string {
   const name = decode(dot > 0 ? element.slice(0, dot) : element)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/[^A-Za-z0-9._-]+/g, '_')
+    .replace(/[^A-Za-z0-9_-]+/g, '_')
     // A name may not begin as a hidden file or a command-line option does.
-    .replace(/^[._-]+/, '')
+    .replace(/^[_-]+/, '')
     .slice(0, MAX_LENGTH.file_name)
-    .replace(/[._-]+$/, '')
+    .replace(/[_-]+$/, '')
   return name === '' ? 'input' : name
 }
 

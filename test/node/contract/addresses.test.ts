@@ -98,7 +98,7 @@ describe('input in a bucket', () => {
 
 describe('the name of an input', () => {
   it.each([
-    ['https://h/a/film.final.mp4?x=/y.z', 'film.final'],
+    ['https://h/a/film.final.mp4?x=/y.z', 'film_final'],
     ['https://h/a/My%20film%20%C3%A9t%C3%A9.mov', 'My_film_ete'],
     ['https://h/film.mp4?…', 'film'],
     ['s3://bucket/dir/clip?.ts', 'clip'],
@@ -115,6 +115,7 @@ describe('the name of an input', () => {
     ['100%.mp4', '100'],
   ])('%s is %s', (input, name) => {
     expect(inputName(input)).toBe(name)
+    expect(inputName(name)).toBe(name)
   })
 })
 
