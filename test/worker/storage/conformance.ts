@@ -1,0 +1,266 @@
+// In charge of: what every provider must do, whatever stands behind it. One suite; a provider joins it with a fixture.
+// The checks are values, so that planted.test.ts can run them against planted faults and see them fail.
+import { describe, expect, test } from 'vitest'
+import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/store.ts'
+
+export const sample = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
+
+export interface Check {
+  name: string
+  run: () => Promise<void>
+}
+
+export interface SourceFixture {
+  /** Makes an object with these bytes and opens it. */
+  open(bytes: Uint8Array): Promise<Source>
+  /** Replaces the object of the last `open`. */
+  replace(bytes: Uint8Array): Promise<void>
+  /** A source whose object does not exist. */
+  missing(): Promise<Source>
+}
+
+export interface SinkFixture {
+  sink(): Promise<Sink>
+  /** What a reader sees at the path, or null. */
+  stored(path: string): Promise<Uint8Array | null>
+  contentType(path: string): Promise<string | null>
+  /** Smallest part that the provider takes, in bytes. */
+  minPartBytes: number
+}
+
+async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(body).arrayBuffer())
+}
+
+/** Large arrays make a matcher slow and its message useless. */
+function same(a: Uint8Array | null, b: Uint8Array): boolean {
+  return a !== null && a.length === b.length && a.every((byte, i) => byte === b[i])
+}
+
+async function codeOf(call: Promise<unknown>): Promise<StoreErrorCode | 'no error'> {
+  return call.then(
+    () => 'no error' as const,
+    (error: StoreError) => error.code,
+  )
+}
+
+/** A body of unknown length, in pieces of odd sizes. */
+export function inPieces(bytes: Uint8Array, piece = 4093): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close()
+      controller.enqueue(bytes.slice(at, (at += piece)))
+    },
+  })
+}
+
+function collect() {
+  const checks: Check[] = []
+  const check = (name: string, run: () => Promise<void>): void => void checks.push({ name, run })
+  const each =
+    <Row extends readonly unknown[]>(rows: readonly Row[]) =>
+    (name: string, run: (...row: Row) => Promise<void>): void => {
+      for (const row of rows) check(`${name} ${JSON.stringify(row[0]).slice(0, 40)}`, () => run(...row))
+    }
+  return { checks, check, each }
+}
+
+export function sourceChecks(fixture: SourceFixture): Check[] {
+  const { checks, check, each } = collect()
+  check('stat tells size, tag and that ranges work', async () => {
+    const stat = await (await fixture.open(sample)).stat()
+    expect(stat).toMatchObject({ size: sample.length, ranges: true })
+    expect(stat.etag).toMatch(/^".+"$/)
+  })
+
+  check('a read without a range is the whole object', async () => {
+    const read = await (await fixture.open(sample)).read(null)
+    expect(read).toMatchObject({ partial: false, offset: 0, length: sample.length, size: sample.length })
+    expect(same(await bytesOf(read.body), sample)).toBe(true)
+  })
+
+  const spans: [string, number, number | undefined][] = [
+    ['the first byte', 0, 1],
+    ['the middle', 1000, 50_000],
+    ['from an offset to the end', 60_000, undefined],
+    ['all of it by a range', 0, undefined],
+    ['the last byte', sample.length - 1, 1],
+    ['more than there is', 70_000, 1000],
+  ]
+  each(spans)('a range:', async (_, offset, length) => {
+    const read = await (await fixture.open(sample)).read(length === undefined ? { offset } : { offset, length })
+    const expected = sample.subarray(offset, length === undefined ? undefined : offset + length)
+    expect(read).toMatchObject({ partial: true, offset, length: expected.length, size: sample.length })
+    expect(same(await bytesOf(read.body), expected)).toBe(true)
+  })
+
+  check('a range behind the end is not satisfiable', async () => {
+    const source = await fixture.open(sample)
+    expect(await codeOf(source.read({ offset: sample.length, length: 1 }))).toBe('range_not_satisfiable')
+  })
+
+  check('an empty object can be read', async () => {
+    const source = await fixture.open(new Uint8Array(0))
+    expect((await source.stat()).size).toBe(0)
+    const read = await source.read(null)
+    expect((await bytesOf(read.body)).length).toBe(0)
+  })
+
+  check('the tag of stat, and that of a read, pin the object', async () => {
+    const source = await fixture.open(sample)
+    const { etag } = await source.stat()
+    const read = await source.read({ offset: 5, length: 10 }, etag ?? undefined)
+    expect(read.etag).toBe(etag)
+    expect(same(await bytesOf(read.body), sample.subarray(5, 15))).toBe(true)
+  })
+
+  each<[string, number]>([
+    ['of the same size', sample.length],
+    ['shorter', 100],
+    ['longer', sample.length * 2],
+  ])('an object replaced is noticed at the next read:', async (_, size) => {
+    const source = await fixture.open(sample)
+    const first = await source.read({ offset: 0, length: 100 })
+    await first.body.cancel()
+    await fixture.replace(new Uint8Array(size).fill(7))
+    expect(await codeOf(source.read({ offset: 100, length: 100 }, first.etag ?? undefined))).toBe('source_changed')
+    expect(await codeOf(source.read(null, first.etag ?? undefined))).toBe('source_changed')
+  })
+
+  check('a missing object is not found', async () => {
+    const source = await fixture.missing()
+    expect(await codeOf(source.stat())).toBe('not_found')
+    expect(await codeOf(source.read(null))).toBe('not_found')
+    expect(await codeOf(source.read({ offset: 0, length: 1 }))).toBe('not_found')
+  })
+  return checks
+}
+
+export function sinkChecks(fixture: SinkFixture): Check[] {
+  const { checks, check, each } = collect()
+  check('a put from memory, and one from a stream, become visible with their type', async () => {
+    const sink = await fixture.sink()
+    await sink.put('a/one.bin', sample, sample.length, 'video/mp2t')
+    const { etag } = await sink.put('a/two.m3u8', inPieces(sample), sample.length, 'application/vnd.apple.mpegurl')
+    expect(same(await fixture.stored('a/one.bin'), sample)).toBe(true)
+    expect(same(await fixture.stored('a/two.m3u8'), sample)).toBe(true)
+    expect(await fixture.contentType('a/two.m3u8')).toBe('application/vnd.apple.mpegurl')
+    expect(await sink.stat('a/two.m3u8')).toEqual({ size: sample.length, etag })
+  })
+
+  check('a put replaces, a delete removes, a second delete is no error', async () => {
+    const sink = await fixture.sink()
+    await sink.put('b.bin', sample, sample.length, 'video/mp4')
+    await sink.put('b.bin', sample.subarray(0, 10), 10, 'video/mp4')
+    expect((await sink.stat('b.bin'))?.size).toBe(10)
+    await sink.delete('b.bin')
+    await sink.delete('b.bin')
+    expect(await sink.stat('b.bin')).toBe(null)
+  })
+
+  each<[string, number]>([
+    ['shorter', 10],
+    ['longer', -10],
+  ])('a body of another length than announced leaves nothing:', async (_, difference) => {
+    const sink = await fixture.sink()
+    const announced = sample.length + difference
+    expect(await codeOf(sink.put('c.bin', inPieces(sample), announced, 'video/mp4'))).toBe('invalid')
+    expect(await codeOf(sink.put('c.bin', sample, announced, 'video/mp4'))).toBe('invalid')
+    expect(await fixture.stored('c.bin')).toBe(null)
+  })
+
+  check('an upload in parts is invisible until it is complete', async () => {
+    const sink = await fixture.sink()
+    const part = new Uint8Array(fixture.minPartBytes).fill(1)
+    const upload = await sink.beginUpload('d/movie.mp4', 'video/mp4')
+    const second = await sink.uploadPart('d/movie.mp4', upload, 2, inPieces(sample), sample.length)
+    const first = await sink.uploadPart('d/movie.mp4', upload, 1, part, part.length)
+    expect(await fixture.stored('d/movie.mp4')).toBe(null)
+    const parts = [
+      { n: 2, etag: second },
+      { n: 1, etag: first },
+    ]
+    const { etag } = await sink.completeUpload('d/movie.mp4', upload, parts)
+    expect(await sink.stat('d/movie.mp4')).toEqual({ size: part.length + sample.length, etag })
+    const stored = await fixture.stored('d/movie.mp4')
+    expect(same(stored?.subarray(part.length) ?? null, sample)).toBe(true)
+    expect(await fixture.contentType('d/movie.mp4')).toBe('video/mp4')
+    expect(await codeOf(sink.completeUpload('d/movie.mp4', upload, parts))).toBe('no_such_upload')
+  })
+
+  check('a part that is sent again replaces itself', async () => {
+    const sink = await fixture.sink()
+    const upload = await sink.beginUpload('e.mp4', 'video/mp4')
+    await sink.uploadPart('e.mp4', upload, 1, sample.subarray(0, 20), 20)
+    const etag = await sink.uploadPart('e.mp4', upload, 1, sample, sample.length)
+    await sink.completeUpload('e.mp4', upload, [{ n: 1, etag }])
+    expect(same(await fixture.stored('e.mp4'), sample)).toBe(true)
+  })
+
+  check('a part of another length than announced is refused', async () => {
+    const sink = await fixture.sink()
+    const upload = await sink.beginUpload('f.mp4', 'video/mp4')
+    expect(await codeOf(sink.uploadPart('f.mp4', upload, 1, inPieces(sample), sample.length + 1))).toBe('invalid')
+    await sink.abortUpload('f.mp4', upload)
+  })
+
+  check('an aborted upload is gone, and aborting it again is no error', async () => {
+    const sink = await fixture.sink()
+    const upload = await sink.beginUpload('g.mp4', 'video/mp4')
+    const etag = await sink.uploadPart('g.mp4', upload, 1, sample, sample.length)
+    await sink.abortUpload('g.mp4', upload)
+    await sink.abortUpload('g.mp4', upload)
+    expect(await codeOf(sink.completeUpload('g.mp4', upload, [{ n: 1, etag }]))).toBe('no_such_upload')
+    expect(await fixture.stored('g.mp4')).toBe(null)
+  })
+
+  check('a completed upload survives a late abort', async () => {
+    const sink = await fixture.sink()
+    const upload = await sink.beginUpload('h.mp4', 'video/mp4')
+    const etag = await sink.uploadPart('h.mp4', upload, 1, sample, sample.length)
+    await sink.completeUpload('h.mp4', upload, [{ n: 1, etag }])
+    await sink.abortUpload('h.mp4', upload)
+    expect(same(await fixture.stored('h.mp4'), sample)).toBe(true)
+  })
+
+  const paths = [
+    '',
+    '/x',
+    'x/',
+    '../x',
+    'a/../x',
+    'a/./x',
+    'a//x',
+    'a\u0000b',
+    'a\nb',
+    'a\\b',
+    '\ud800',
+    'x'.repeat(1025),
+  ]
+  for (const path of paths) {
+    check(`the path ${JSON.stringify(path).slice(0, 20)} is refused`, async () => {
+      const sink = await fixture.sink()
+      expect(await codeOf(sink.put(path, sample, sample.length, 'video/mp4'))).toBe('invalid')
+      expect(await codeOf(sink.beginUpload(path, 'video/mp4'))).toBe('invalid')
+      expect(await codeOf(sink.delete(path))).toBe('invalid')
+    })
+  }
+
+  return checks
+}
+
+/** Registers the checks with vitest. */
+export function describeSource(name: string, fixture: SourceFixture): void {
+  describe(`${name} as a source`, () => {
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title
+    for (const { name: title, run } of sourceChecks(fixture)) test(title, run)
+  })
+}
+
+export function describeSink(name: string, fixture: SinkFixture): void {
+  describe(`${name} as a sink`, () => {
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title
+    for (const { name: title, run } of sinkChecks(fixture)) test(title, run)
+  })
+}

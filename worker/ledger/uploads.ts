@@ -1,0 +1,86 @@
+// In charge of: the rows of uploaded files. One function per statement; times in milliseconds since 1970.
+// Not in charge of: their bytes (R2, under `key`).
+
+export interface UploadRow {
+  number: number
+  account: string
+  /** Object in the service's bucket. */
+  key: string
+  name: string
+  content_type: string
+  /** Bytes; null while receiving. */
+  size: number | null
+  /** As in the HTTP header, quotes included; null while receiving. */
+  etag: string | null
+  state: 'receiving' | 'ready'
+  created_at: number
+  expires_at: number
+}
+
+export type NewUpload = Pick<UploadRow, 'account' | 'key' | 'name' | 'content_type' | 'created_at' | 'expires_at'>
+
+const columns = 'number, account, key, name, content_type, size, etag, state, created_at, expires_at'
+
+/** → the number of the upload. The row is there before the first byte, so that a sweep finds what a crash leaves behind. */
+export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number> {
+  const row = await db
+    .prepare(
+      `INSERT INTO uploads (account, key, name, content_type, state, created_at, expires_at)
+       VALUES (?, ?, ?, ?, 'receiving', ?, ?) RETURNING number`,
+    )
+    .bind(upload.account, upload.key, upload.name, upload.content_type, upload.created_at, upload.expires_at)
+    .first<{ number: number }>()
+  if (!row) throw new Error('INSERT INTO uploads returned no row')
+  return row.number
+}
+
+/** → false where the row is gone (swept while it was being received). */
+export async function markUploadReady(
+  db: D1Database,
+  number: number,
+  ready: { name: string; content_type: string; size: number; etag: string; expires_at: number },
+): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `UPDATE uploads SET state = 'ready', name = ?, content_type = ?, size = ?, etag = ?, expires_at = ?
+       WHERE number = ? AND state = 'receiving' RETURNING number`,
+    )
+    .bind(ready.name, ready.content_type, ready.size, ready.etag, ready.expires_at, number)
+    .first()
+  return row !== null
+}
+
+/** A complete upload of that account that has not expired, else null. */
+export async function findUpload(
+  db: D1Database,
+  account: string,
+  number: number,
+  now: number,
+): Promise<(UploadRow & { size: number; etag: string }) | null> {
+  return db
+    .prepare(`SELECT ${columns} FROM uploads WHERE number = ? AND account = ? AND state = 'ready' AND expires_at > ?`)
+    .bind(number, account, now)
+    .first<UploadRow & { size: number; etag: string }>()
+}
+
+/** → the key of the object that is to be deleted, or null where that account has no such upload. */
+export async function deleteUpload(db: D1Database, account: string, number: number): Promise<string | null> {
+  const row = await db
+    .prepare('DELETE FROM uploads WHERE number = ? AND account = ? RETURNING key')
+    .bind(number, account)
+    .first<{ key: string }>()
+  return row?.key ?? null
+}
+
+/** Uploads whose time is over, oldest first, for the sweep: delete the object, then the row. */
+export async function listExpiredUploads(
+  db: D1Database,
+  now: number,
+  limit: number,
+): Promise<Pick<UploadRow, 'number' | 'account' | 'key'>[]> {
+  const { results } = await db
+    .prepare('SELECT number, account, key FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?')
+    .bind(now, limit)
+    .all<Pick<UploadRow, 'number' | 'account' | 'key'>>()
+  return results
+}

@@ -1,0 +1,43 @@
+// In charge of: names and types of files that clients send, made safe to store and to put into a header.
+
+const MAX_NAME_CHARACTERS = 255
+
+/** The last element of a path of any system, without control characters; null where nothing is left. */
+export function fileName(name: string | null | undefined): string | null {
+  const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? ''
+  // oxlint-disable-next-line no-control-regex
+  const clean = last.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '').trim()
+  const short = clean.slice(0, MAX_NAME_CHARACTERS).toWellFormed()
+  return short === '' || short === '.' || short === '..' ? null : short
+}
+
+/** RFC 6266 §4.3: filename* wins over filename. */
+export function nameOfDisposition(header: string | null): string | null {
+  if (!header) return null
+  const extended = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header)?.[1]
+  if (extended) {
+    try {
+      return decodeURIComponent(extended)
+    } catch {
+      // A malformed filename* is passed over for the plain form.
+    }
+  }
+  const [, quoted, token] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(header) ?? []
+  return quoted?.replace(/\\(.)/g, '$1') ?? token ?? null
+}
+
+/** RFC 6266 with the RFC 8187 form for names beyond ASCII. */
+export function attachment(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')
+  const extended = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`
+}
+
+/** Type without its parameters (RFC 9110 §8.3.1), or the type that says nothing. */
+export function safeType(header: string): string {
+  const type = header.split(';')[0]?.trim().toLowerCase() ?? ''
+  return /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/.test(type) ? type : 'application/octet-stream'
+}

@@ -1,0 +1,91 @@
+// In charge of: own-store outputs behind a signed, expiring prefix: /o/<expiry>.<signature>/<account>/<job_id>/<path…>.
+// The signature is in the path, so that relative addresses in a playlist keep it.
+// Not in charge of: Range and conditions (stored.ts).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import type { AppEnv } from '../http.ts'
+import { RequestError } from '../problems.ts'
+import { sign, verify } from '../signing.ts'
+import { ownPrefix } from '../storage/open.ts'
+import { keyBelow } from '../storage/path.ts'
+import { answerStored } from './stored.ts'
+
+/** Seconds that a player may keep an object: short, since a prefix must not outlive its expiry by much. */
+const CACHE_SECONDS = 300
+
+/** Players on any origin read segments; nothing here depends on cookies. */
+const sharing = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, Content-Type, ETag, Last-Modified',
+  'cross-origin-resource-policy': 'cross-origin',
+  'timing-allow-origin': '*',
+}
+
+const preflight = {
+  ...sharing,
+  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  'access-control-allow-headers': 'Range, If-Match, If-None-Match, If-Range, If-Modified-Since, If-Unmodified-Since',
+  'access-control-max-age': '86400',
+}
+
+/** `expiresAt` in unix seconds. Everything of the job is readable until then by whoever has one address. */
+export async function objectAddress(
+  env: Env,
+  baseUrl: string,
+  account: string,
+  jobId: string,
+  path: string,
+  expiresAt: number,
+): Promise<string> {
+  const expiry = String(Math.floor(expiresAt))
+  const signature = await sign(env, 'object', `${account}/${jobId}/${expiry}`)
+  const elements = [account, jobId, ...path.split('/')].map(encodeURIComponent)
+  return `${baseUrl}/o/${expiry}.${signature}/${elements.join('/')}`
+}
+
+interface Grant {
+  account: string
+  jobId: string
+  path: string
+  secondsLeft: number
+}
+
+/** Null for whatever is not an address of ours in force: forged, expired and malformed look the same. */
+async function granted(c: Context<AppEnv>): Promise<Grant | null> {
+  const [, , grant = '', ...rest] = new URL(c.req.url).pathname.split('/')
+  const elements = decodeElements(rest)
+  const [, expiry, signature] = /^(\d{1,12})\.([\w-]{43})$/.exec(grant) ?? []
+  if (!elements || !expiry || !signature) return null
+  const [account = '', jobId = '', ...path] = elements
+  if (!(await verify(c.env, 'object', `${account}/${jobId}/${expiry}`, signature))) return null
+  const secondsLeft = Number(expiry) - Math.floor(Date.now() / 1000)
+  return secondsLeft > 0 ? { account, jobId, path: path.join('/'), secondsLeft } : null
+}
+
+/** Decodes each element; null where one is malformed or hides a slash, which would make two paths out of one. */
+function decodeElements(elements: string[]): string[] | null {
+  try {
+    const decoded = elements.map(decodeURIComponent)
+    return decoded.some((element) => element === '' || element.includes('/')) ? null : decoded
+  } catch {
+    return null
+  }
+}
+
+export const objects = new Hono<AppEnv>()
+
+objects.options('/*', (c) => c.body(null, 204, preflight))
+
+objects.get('/*', async (c) => {
+  const grant = await granted(c)
+  if (!grant || grant.path === '') {
+    throw new RequestError('forbidden', 'This address is not valid, or no longer. Read the job again for a new one.', {
+      headers: { ...sharing },
+    })
+  }
+  const key = keyBelow(ownPrefix(grant.account, grant.jobId), grant.path, 'vendor-store', 'read')
+  return answerStored(c, key, {
+    ...sharing,
+    'cache-control': `private, max-age=${Math.min(CACHE_SECONDS, grant.secondsLeft)}`,
+  })
+})

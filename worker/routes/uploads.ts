@@ -1,0 +1,137 @@
+// In charge of: files that a client uploads to use as a job's input (specification 2.1 input, file-upload): one request
+// with the bytes as its body or as a form, reading them back, deleting them.
+// Not in charge of: taking the bytes apart (receive.ts), jobs that use them.
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { RETENTION_DAYS } from '#contract/limits.ts'
+import type { AppEnv } from '../http.ts'
+import { baseUrl } from '../http.ts'
+import { deleteUpload, findUpload, insertUpload, markUploadReady } from '../ledger/uploads.ts'
+import { notFound, RequestError } from '../problems.ts'
+import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
+import { discard, receiveForm, receiveRaw } from './receive.ts'
+import { answerStored } from './stored.ts'
+
+/** One request to a Worker carries 100 MB on the lowest plan. */
+export const MAX_UPLOAD_BYTES = 100_000_000
+const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
+/** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
+const RECEIVING_MS = 6 * 3600 * 1000
+
+interface UploadRequest {
+  account: string
+  name: string | null
+  contentType: string
+  length: number
+  body: ReadableStream<Uint8Array>
+}
+
+/** @throws RequestError for everything that can be judged before the first byte */
+function judge(c: Context<AppEnv>): UploadRequest {
+  const header = (name: string): string | null => c.req.raw.headers.get(name)
+  if (header('tus-resumable') !== null) {
+    throw new RequestError(
+      'invalid_request',
+      'Resumable uploads (tus) are not available yet. Send the file as the body of one POST without Tus-Resumable.',
+      { field: 'Tus-Resumable' },
+    )
+  }
+  const coding = header('content-encoding')?.trim().toLowerCase()
+  if (coding && coding !== 'identity') {
+    throw new RequestError('unsupported_media_type', 'Send the file as it is, without Content-Encoding.')
+  }
+  const text = header('content-length')
+  if (text === null || !/^\d+$/.test(text)) {
+    throw new RequestError(
+      'length_required',
+      'An upload needs a Content-Length header. Send a file of known size instead of a chunked body (curl: --data-binary @file or -F file=@file).',
+    )
+  }
+  const length = Number(text)
+  if (length > MAX_UPLOAD_BYTES) {
+    throw new RequestError(
+      'too_large',
+      `One upload carries at most ${MAX_UPLOAD_BYTES} bytes; this one has ${length}.`,
+      {
+        details: { maximum: MAX_UPLOAD_BYTES },
+      },
+    )
+  }
+  const body = c.req.raw.body
+  if (length === 0 || !body) throw new RequestError('invalid_request', 'The body is empty: there is no file in it.')
+  return {
+    account: c.get('account'),
+    name: fileName(c.req.query('name') ?? nameOfDisposition(header('content-disposition'))),
+    contentType: header('content-type') ?? '',
+    length,
+    body,
+  }
+}
+
+async function store(env: Env, request: UploadRequest, now: number) {
+  const key = `uploads/${request.account}/${crypto.randomUUID()}`
+  const isForm = /^multipart\/form-data\b/i.test(request.contentType)
+  const number = await insertUpload(env.DB, {
+    account: request.account,
+    key,
+    name: request.name ?? 'upload',
+    content_type: safeType(request.contentType),
+    created_at: now,
+    expires_at: now + RECEIVING_MS,
+  })
+  try {
+    const received = isForm
+      ? await receiveForm(env.BUCKET, key, request.body, request.contentType)
+      : await receiveRaw(env.BUCKET, key, request.body, request.length, safeType(request.contentType))
+    const name = request.name ?? fileName(received.name) ?? 'upload'
+    const expires_at = now + RETENTION_MS
+    const { size, etag, contentType: content_type } = received
+    if (!(await markUploadReady(env.DB, number, { name, content_type, size, etag, expires_at }))) {
+      throw new RequestError('unavailable', 'The upload took too long. Send it again.')
+    }
+    return { number, name, size, expires_at }
+  } catch (error) {
+    // The object first: while the row is there, the sweep finds what could not be removed now.
+    await discard(env.BUCKET, key)
+    await deleteUpload(env.DB, request.account, number)
+    throw error
+  }
+}
+
+export const uploads = new Hono<AppEnv>()
+
+uploads.post('/', async (c) => {
+  const work = store(c.env, judge(c), Date.now())
+  // A client that breaks off ends the handler; what was received must be removed all the same.
+  c.executionCtx.waitUntil(work.catch(() => undefined))
+  const { number, name, size, expires_at } = await work
+  const input = `${baseUrl(c)}/uploads/${number}`
+  const answer = { uploaded_file_number: number, input, name, size, expires_at: new Date(expires_at).toISOString() }
+  return c.json(answer, 201, { location: input })
+})
+
+function numberOf(c: Context<AppEnv, '/:number'>): number {
+  const text = c.req.param('number')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+// Hono answers HEAD by the same handler.
+uploads.get('/:number', async (c) => {
+  const upload = await findUpload(c.env.DB, c.get('account'), numberOf(c), Date.now())
+  if (!upload) throw notFound()
+  return answerStored(c, upload.key, {
+    'content-type': upload.content_type,
+    'content-disposition': attachment(upload.name),
+    'cache-control': 'private, no-cache',
+  })
+})
+
+uploads.delete('/:number', async (c) => {
+  const number = numberOf(c)
+  const upload = await findUpload(c.env.DB, c.get('account'), number, Date.now())
+  if (!upload) throw notFound()
+  await c.env.BUCKET.delete(upload.key)
+  await deleteUpload(c.env.DB, c.get('account'), number)
+  return c.body(null, 204)
+})

@@ -1,0 +1,106 @@
+// In charge of: the one seam for every outbound request to an address that a client named. It judges the address and each
+// redirect, drops credentials across origins, and bounds the wait for an answer.
+// Not in charge of: resolving and pinning (scripts/local/egress.ts locally, the platform on Cloudflare); bodies stream.
+import { settings } from '../env.ts'
+import { AddressRefused, checkAddress } from './address.ts'
+import { StoreError } from './store.ts'
+
+/** What a provider needs of the network; tests put a server of their own behind it. */
+export type Transport = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+export interface GuardOptions {
+  /** Redirects followed at most (3). */
+  maxRedirects?: number
+  /** Wait for the status line and headers, per hop, in milliseconds (30,000). */
+  headersTimeoutMs?: number
+  /** Named in errors. */
+  provider?: string
+  operation?: string
+  /** Replaced by tests only. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** How the local egress answers in place of an upstream; see scripts/local/egress.ts. */
+const egressAnswers = [
+  { status: 470, header: 'x-egress-refused', code: 'address_refused' },
+  { status: 471, header: 'x-egress-failed', code: 'unreachable' },
+] as const
+
+// Whatever proves who we are to one origin is nobody else's business.
+const credentialHeaders = ['authorization', 'cookie', 'proxy-authorization', 'x-amz-security-token']
+// Ours alone; a caller that forwards headers must not be able to set them.
+const ownHeaders = ['x-splicepoint-internal', 'x-egress-url']
+
+const redirects = new Set([301, 302, 303, 307, 308])
+
+/** @throws StoreError `address_refused`, `unreachable`, or `invalid` for a redirect that cannot be followed */
+export async function guardedFetch(
+  env: Env,
+  address: string | URL,
+  init: RequestInit = {},
+  options: GuardOptions = {},
+): Promise<Response> {
+  const { maxRedirects = 3, headersTimeoutMs = 30_000, provider = 'http', operation = 'fetch' } = options
+  const send = options.fetch ?? fetch
+  const policy = settings(env)
+  const fail = (code: 'address_refused' | 'unreachable' | 'invalid', message: string): StoreError =>
+    new StoreError(code, provider, operation, message)
+  const check = (target: string | URL): URL => {
+    try {
+      return checkAddress(target, policy)
+    } catch (error) {
+      throw error instanceof AddressRefused ? fail('address_refused', error.message) : error
+    }
+  }
+
+  let url = check(address)
+  const headers = new Headers(init.headers)
+  for (const name of ownHeaders) headers.delete(name)
+
+  for (let hop = 0; ; hop++) {
+    // Node connects in place of workerd in this mode and needs the scheme, which a forwarded request does not carry.
+    if (policy.egress === 'pinned') headers.set('x-egress-url', url.href)
+    const response = await answered(send, url, { cache: 'no-store', ...init, headers, redirect: 'manual' })
+    const location = redirects.has(response.status) ? response.headers.get('location') : null
+    if (location === null) return response
+    await response.body?.cancel()
+    if (hop >= maxRedirects) throw fail('address_refused', `${url.host} redirects more than ${maxRedirects} times.`)
+    // RFC 9110 §15.4: only a safe method may be repeated elsewhere without asking; a streamed body is gone anyway.
+    if (init.method && !['GET', 'HEAD'].includes(init.method.toUpperCase())) {
+      throw fail('invalid', `${url.host} answers ${init.method} with a redirect; name the final address instead.`)
+    }
+    const next = check(URL.parse(location, url) ?? location)
+    if (url.protocol === 'https:' && next.protocol === 'http:') {
+      throw fail('address_refused', `${url.host} redirects from https to http.`)
+    }
+    if (next.origin !== url.origin) for (const name of credentialHeaders) headers.delete(name)
+    url = next
+  }
+
+  async function answered(call: typeof send, target: URL, request: RequestInit): Promise<Response> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), headersTimeoutMs)
+    const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal
+    let response: Response
+    try {
+      response = await call(target.href, { ...request, signal })
+    } catch {
+      // The caller's own abort is not the server's failure.
+      request.signal?.throwIfAborted()
+      const why = late.signal.aborted ? `did not answer within ${headersTimeoutMs / 1000} seconds` : 'cannot be reached'
+      throw new StoreError('unreachable', provider, operation, `${target.host} ${why}.`)
+    } finally {
+      clearTimeout(timer)
+    }
+    const answer = egressAnswers.find(
+      ({ status, header }) => response.status === status && response.headers.has(header),
+    )
+    if (policy.egress === 'pinned' && answer) throw fail(answer.code, (await response.text()).slice(0, 300))
+    return response
+  }
+}
+
+/** A transport of one environment, for the providers. */
+export function guardedTransport(env: Env, options: GuardOptions = {}): Transport {
+  return (url, init) => guardedFetch(env, url, init, options)
+}
