@@ -27,6 +27,7 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
+          testTimeout: 30_000,
         },
       },
       {

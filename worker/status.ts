@@ -43,7 +43,7 @@ async function addresses(env: Env, job: JobWithTask, base: string): Promise<Publ
   return Promise.all(
     stored.map(async (output) => ({
       path: output.path,
-      url: await objectAddress(env, base, job.account, job.job_id, output.path, expiry),
+      url: await objectAddress(env, base, job.account, job.job_id, output.path, expiry / 1000),
       location: output.location,
       size: output.size,
       sha256: output.sha256,

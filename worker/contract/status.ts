@@ -98,7 +98,7 @@ function percent(fraction: number, over: boolean): string {
 
 /** A number as text with at most `digits` decimals; never NaN or an exponent. */
 function decimal(value: number, digits: number): string {
-  return Number.isFinite(value) ? String(Number(value.toFixed(digits))) : '0'
+  return Number.isFinite(value) ? String(Number(Math.min(value, 1e15).toFixed(digits))) : '0'
 }
 
 /** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */

@@ -165,6 +165,8 @@ export const door = new Hono<DoorEnv>()
     if (!before || before.attempt !== attempt) throw stale()
     if (before.state === 'running') {
       await storeRecord(c.env, jobId, attempt, finish)
+      // The last figures are what people see while the commit goes on.
+      await monitorOf(c.env, jobId).beat(attempt, finish.progress)
       const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
       if (!result.ok && result.refusal !== 'same') throw stale()
       // Whatever happens to this request, the alarm resumes the commit.

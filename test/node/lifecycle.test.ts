@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import type { TaskEvent, TaskLife, TaskState } from '#contract/lifecycle.ts'
+import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/lifecycle.ts'
+
+const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
+const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({ state, attempt: 3, lost: 1, ...change })
+const permanent = { code: 'source_not_media', message: 'not a media file' } as const
+const passing = { code: 'source_unreachable', message: 'away' } as const
+
+const events: TaskEvent[] = [
+  { type: 'claim' },
+  { type: 'start_failed', attempt: 3 },
+  { type: 'started', attempt: 3 },
+  { type: 'lost', attempt: 3, ranMs: 0 },
+  { type: 'attempt_failed', attempt: 3, error: permanent },
+  { type: 'finish', attempt: 3 },
+  { type: 'committed', attempt: 3 },
+  { type: 'commit_failed', attempt: 3, error: permanent },
+  { type: 'cancel' },
+  { type: 'deadline' },
+]
+
+describe('which event moves a task from which state', () => {
+  // Rows: events; columns: the states above. A dash is a refusal.
+  test.each([
+    ['claim', 'starting - - - - - -'],
+    ['start_failed', '- queued - - - - -'],
+    ['started', '- running - - - - -'],
+    ['lost', '- queued queued - - - -'],
+    ['attempt_failed', '- failed failed - - - -'],
+    ['finish', '- - committing - - - -'],
+    ['committed', '- - - completed - - -'],
+    ['commit_failed', '- - - failed - - -'],
+    ['cancel', 'cancelled cancelled cancelled - - - -'],
+    ['deadline', 'failed failed failed - - - -'],
+  ])('%s: %s', (type, row) => {
+    const event = events.find((candidate) => candidate.type === type)!
+    const got = states.map((state) => {
+      const decided = transition(life(state), event)
+      return decided.ok ? decided.next.state : '-'
+    })
+    expect(got.join(' ')).toBe(row)
+  })
+})
+
+test('terminal states never change, whatever comes (I2)', () => {
+  for (const state of states.filter((name) => terminal[name])) {
+    for (const event of events) expect(transition(life(state), event).ok, `${state} ${event.type}`).toBe(false)
+  }
+})
+
+test('an event of another attempt is stale in every state (I3)', () => {
+  for (const state of states) {
+    for (const event of events) {
+      if (!('attempt' in event)) continue
+      for (const attempt of [2, 4]) {
+        expect(transition(life(state), { ...event, attempt })).toEqual({ ok: false, refusal: 'stale' })
+      }
+    }
+  }
+})
+
+test('only a claim raises the fence, by one', () => {
+  for (const state of states) {
+    for (const event of events) {
+      const decided = transition(life(state), event)
+      if (decided.ok) expect(decided.next.attempt).toBe(event.type === 'claim' ? 4 : 3)
+    }
+  }
+})
+
+test('a start that failed is not counted as lost; a lost attempt is', () => {
+  expect(transition(life('starting'), { type: 'start_failed', attempt: 3 })).toMatchObject({ next: { lost: 1 } })
+  expect(transition(life('running'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({ next: { lost: 2 } })
+  expect(transition(life('running'), { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
+    next: { state: 'queued', lost: 2 },
+  })
+})
+
+test.each([
+  ['soon lost', 0, 'attempts_exhausted'],
+  ['lost after a long run', LONG_ATTEMPT_MS, 'too_long_for_one_attempt'],
+])('one lost attempt too many ends the job: %s', (_title, ranMs, code) => {
+  const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+  expect(transition(last, { type: 'lost', attempt: 3, ranMs })).toMatchObject({
+    next: { state: 'failed' },
+    error: { code },
+  })
+})
+
+test('a passing error that passes too often is named itself', () => {
+  const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+  expect(transition(last, { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
+    next: { state: 'failed' },
+    error: passing,
+  })
+})
+
+test('every transition that ends an attempt gives its slot back, and one that ends the job settles it', () => {
+  for (const state of states) {
+    for (const event of events) {
+      const decided = transition(life(state), event)
+      if (!decided.ok) continue
+      const held = state === 'starting' || state === 'running'
+      const holds = decided.next.state === 'starting' || decided.next.state === 'running'
+      const released = decided.effects.some((effect) => effect === 'release_slot' || effect === 'rest_slot')
+      expect(released, `${state} ${event.type}`).toBe(held && !holds)
+      expect(decided.effects.includes('settle'), `${state} ${event.type}`).toBe(terminal[decided.next.state])
+    }
+  }
+})
+
+test('repeated events are told from wrong ones', () => {
+  expect(transition(life('running'), { type: 'started', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+  expect(transition(life('committing'), { type: 'finish', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+  expect(transition(life('cancelled'), { type: 'cancel' })).toEqual({ ok: false, refusal: 'same' })
+  expect(transition(life('completed'), { type: 'cancel' })).toEqual({ ok: false, refusal: 'terminal' })
+})
+
+test('the job mirrors its task; a start that is not confirmed is still waiting', () => {
+  expect(states.map(jobState)).toEqual(['queued', 'queued', 'running', 'committing', 'completed', 'failed', 'cancelled'])
+})

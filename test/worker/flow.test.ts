@@ -1,0 +1,319 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { MAX_LOST_ATTEMPTS } from '#contract/lifecycle.ts'
+import { consume } from '../../worker/queue.ts'
+import { sweep } from '../../worker/sweep.ts'
+import { call, job, post } from './client.ts'
+import type { Attempt } from './fake-transcoder.ts'
+import { FakeTranscoders } from './fake-transcoder.ts'
+
+let transcoders: FakeTranscoders
+
+beforeEach(() => {
+  transcoders = new FakeTranscoders()
+})
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  ahead = 0
+  // Storage is isolated per file: end what a test left open, so that its slot is free for the next.
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM slots'),
+    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
+  ])
+})
+
+async function create(change: Record<string, unknown> = {}): Promise<number> {
+  const response = await post('/api/v0/job', job(change))
+  expect(response.status).toBe(200)
+  return (await response.json<{ _auto_generated_id_: number }>())._auto_generated_id_
+}
+
+async function status(id: number): Promise<any> {
+  return (await (await call(`/api/v0/job/${id}`)).json<any>()).status
+}
+
+async function started(): Promise<Attempt> {
+  const attempt = await transcoders.next()
+  expect((await attempt.door('GET', '')).status).toBe(200)
+  return attempt
+}
+
+/** The service's clock, as far ahead as a test moved it. Nothing waits for real. */
+let ahead = 0
+const realNow = Date.now.bind(Date)
+
+function moveClock(ms: number): void {
+  ahead += ms
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
+}
+
+function monitor(attempt: Attempt) {
+  return env.MONITOR.get(env.MONITOR.idFromName(attempt.run.task_id.slice(0, -2)))
+}
+
+/** The attempt is silent for longer than its lease. */
+async function expireLease(attempt: Attempt): Promise<void> {
+  moveClock(10 * 60_000)
+  await runDurableObjectAlarm(monitor(attempt))
+}
+
+/** The cron's sweep, late enough for every back-off to be over. */
+async function sweepLater(): Promise<void> {
+  moveClock(2 * 60_000)
+  await sweep(env)
+}
+
+test('a job goes from the queue to a file behind a signed address', async () => {
+  const id = await create()
+  const attempt = await transcoders.next()
+  expect(attempt.run.attempt).toBe(1)
+  const task = await (await attempt.door('GET', '')).json<any>()
+  expect(task).toMatchObject({ protocol: 1, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
+  expect(await status(id)).toMatchObject({ state: 'running', phase: 'starting', tcode_speed: '-1', xfer_speed: '-1.0' })
+
+  expect(await attempt.beat({ transcoded: 0.5, speed: 1.5, transcode_seconds: 2 })).toBe('continue')
+  expect(await status(id)).toMatchObject({
+    phase: 'transcoding',
+    tcode_progress: '50',
+    tcode_speed: '1.5',
+    tcode_time: '2',
+    xfer_progress: '0',
+    job_completed: false,
+  })
+  const object = await attempt.store('film.mp4', new TextEncoder().encode('not really a film'))
+  expect(await attempt.beat({ transcoded: 1, bytes_produced: 100, bytes_stored: 100 })).toBe('continue')
+  expect(await status(id)).toMatchObject({ tcode_progress: '100', xfer_progress: '99', job_completed: false })
+
+  const finished = await attempt.finish([object])
+  expect(await finished.json()).toEqual({ state: 'completed' })
+  const end = await status(id)
+  expect(end).toMatchObject({
+    state: 'ready',
+    phase: 'done',
+    job_completed: true,
+    tcode_progress: '100',
+    xfer_progress: '100',
+    tcode_time: '4.3',
+    error: null,
+  })
+  expect(end.outputs).toMatchObject([{ path: 'film.mp4', size: 17, sha256: object.sha256, role: 'media', profile: 0 }])
+  const file = await call(new URL(end.outputs[0].url).pathname, { headers: { authorization: '' } })
+  expect(await file.text()).toBe('not really a film')
+  expect((await env.BUCKET.list({ prefix: 'work/' })).objects).toEqual([])
+})
+
+test('a job costs at most 12 writing statements, one more per task, attempt and upload, however often progress is posted', async () => {
+  let writes = 0
+  const prepare = env.DB.prepare.bind(env.DB)
+  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+    if (/^\s*(INSERT|UPDATE|DELETE)/i.test(sql)) writes++
+    return prepare(sql)
+  })
+  const costs: number[] = []
+  for (const posts of [10, 7200]) {
+    writes = 0
+    await create()
+    const attempt = await started()
+    await attempt.door('POST', '/plan', { plan: { version: 1 }, warnings: [{ code: 'x', message: 'y' }] })
+    for (let n = 0; n < posts; n++) await attempt.beat({ transcoded: n / posts })
+    await attempt.finish([await attempt.store('film.mp4', new Uint8Array(10))])
+    costs.push(writes)
+  }
+  expect(costs[0]).toBeLessThanOrEqual(12 + 1 + 1 + 1)
+  expect(costs[1]).toBe(costs[0])
+}, 120_000)
+
+test('an attempt whose lease expires is given back, and its late writes change nothing (I3)', async () => {
+  const id = await create()
+  const first = await started()
+  await first.beat({ transcoded: 0.4 })
+  const orphan = await first.store('film.mp4', new Uint8Array(5))
+  await expireLease(first)
+  expect(await status(id)).toMatchObject({ state: 'ready', phase: 'queued', job_completed: false })
+  await sweepLater()
+  const second = await started()
+  expect(second.run.attempt).toBe(2)
+
+  expect(await first.beat({ transcoded: 0.9 })).toBe('stop')
+  for (const [path, body] of [
+    ['/plan', { plan: {}, warnings: [] }],
+    ['/uploads', { path: 'film.mp4', content_type: 'video/mp4', expected_size: 5 }],
+    ['/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } }],
+  ] as const) {
+    expect((await first.door('POST', path, body)).status, path).toBe(409)
+  }
+  expect((await first.finish([orphan])).status).toBe(409)
+  // I4: what was shown does not go back, although the second attempt starts from nothing.
+  await second.beat({ transcoded: 0.1 })
+  expect((await status(id)).tcode_progress).toBe('40')
+  await second.finish([await second.store('film.mp4', new Uint8Array(6))])
+  expect(await status(id)).toMatchObject({ job_completed: true, error: null, outputs: [{ size: 6 }] })
+})
+
+test('a job whose attempts are lost too often fails with a sentence, not in a loop', async () => {
+  const id = await create()
+  for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
+    const attempt = await started()
+    expect(attempt.run.attempt).toBe(n)
+    await expireLease(attempt)
+    if (n < MAX_LOST_ATTEMPTS) await sweepLater()
+  }
+  const end = await status(id)
+  expect(end).toMatchObject({ state: 'error', job_completed: true })
+  // Ten minutes each by the test's clock: too long for a container's life.
+  expect(end.error.code).toBe('too_long_for_one_attempt')
+})
+
+test('a transcoder that gives its task back on SIGTERM makes room for another attempt at once', async () => {
+  const id = await create()
+  const first = await started()
+  expect(await (await first.door('POST', '/fail', { reason: 'interrupted' })).json()).toEqual({ state: 'queued' })
+  await sweepLater()
+  const second = await started()
+  await second.finish([await second.store('film.mp4', new Uint8Array(6))])
+  expect((await status(id)).job_completed).toBe(true)
+})
+
+test('a permanent error ends the job at once, with code, sentence and field', async () => {
+  const id = await create()
+  const attempt = await started()
+  const error = {
+    code: 'audio_stream_missing',
+    message: 'The source has 1 audio stream.',
+    field: 'audioProfiles[0].source_stream',
+  }
+  await attempt.door('POST', '/fail', { reason: 'failed', error })
+  expect(await status(id)).toMatchObject({ state: 'error', job_completed: true, phase: 'done', error })
+  expect(await attempt.beat()).toBe('stop')
+})
+
+test('a transcoder that refuses or is away costs a start, never the job', async () => {
+  transcoders.answer = () => 503
+  const id = await create()
+  await vi.waitUntil(() => transcoders.refused > 0)
+  transcoders.answer = () => 202
+  await sweepLater()
+  const attempt = await started()
+  expect(attempt.run.attempt).toBeGreaterThan(1)
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  expect((await status(id)).error).toBeNull()
+})
+
+test('cancel ends a waiting job, stops a running one, and cannot be followed by success (I9)', async () => {
+  const running = await create()
+  const attempt = await started()
+  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  const answer = await post(`/api/v0/job/${running}/cancel`, {})
+  expect(answer.status).toBe(200)
+  expect((await answer.json<any>()).status).toMatchObject({ state: 'cancelled', job_completed: true })
+  expect(transcoders.cancels).toEqual([{ task_id: attempt.run.task_id, attempt: 1 }])
+  expect(await attempt.beat()).toBe('cancel')
+  expect((await attempt.finish([object])).status).toBe(409)
+  expect((await status(running)).state).toBe('cancelled')
+  // Again: the same answer. After an end of another kind: 409.
+  expect((await post(`/api/v0/job/${running}/cancel`, {})).status).toBe(200)
+  const done = await create()
+  const second = await started()
+  await second.finish([await second.store('film.mp4', new Uint8Array(6))])
+  const refused = await post(`/api/v0/job/${done}/cancel`, {})
+  expect(refused.status).toBe(409)
+  expect((await refused.json<any>()).error.code).toBe('job_finished')
+})
+
+test('a cancelled job leaves no object and no open upload behind (I8)', async () => {
+  const id = await create()
+  const attempt = await started()
+  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  const prefix = `out/default/${attempt.run.task_id.slice(0, -2)}/`
+  await post(`/api/v0/job/${id}/cancel`, {})
+  expect((await env.BUCKET.list({ prefix })).objects).toEqual([])
+  expect((await attempt.door('PUT', `/uploads/${object.upload}/2`, new Uint8Array(6))).status).toBe(409)
+})
+
+test('a commit that broke off is resumed without the transcoder, from its record', async () => {
+  const id = await create()
+  const attempt = await started()
+  const objects = [await attempt.store('a.mp4', new Uint8Array(6)), await attempt.store('b.mp4', new Uint8Array(7))]
+  // The store fails between the first and the second complete, as it would for a Worker that dies there.
+  const head = env.BUCKET.head.bind(env.BUCKET)
+  const broken = vi.spyOn(env.BUCKET, 'head').mockImplementation(async (key) => {
+    if (key.endsWith('b.mp4')) throw new Error('R2 is away (10001)')
+    return head(key)
+  })
+  expect((await attempt.finish(objects)).status).toBeGreaterThanOrEqual(500)
+  expect(await status(id)).toMatchObject({ phase: 'committing', job_completed: false, xfer_progress: '99' })
+  expect((await post(`/api/v0/job/${id}/cancel`, {})).status).toBe(409)
+  broken.mockRestore()
+  await runDurableObjectAlarm(monitor(attempt))
+  const end = await status(id)
+  expect(end).toMatchObject({ job_completed: true, error: null })
+  expect(end.outputs.map((output: any) => output.path)).toEqual(['a.mp4', 'b.mp4'])
+  // The transcoder that never got its answer asks again: the same answer.
+  expect(await (await attempt.finish(objects)).json()).toEqual({ state: 'completed' })
+})
+
+test('each message delivered five times starts an attempt once (I11)', async () => {
+  await create()
+  const attempt = await transcoders.next()
+  const body = { task: attempt.run.task_id, attempt: 1 }
+  await attempt.door('GET', '')
+  const messages = Array.from({ length: 5 }, (_, n) => ({
+    id: String(n),
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+    ack() {},
+    retry() {},
+  }))
+  await consume({ queue: 'splicepoint-tasks', messages, ackAll() {}, retryAll() {} } as never, env)
+  expect(transcoders.runs).toHaveLength(1)
+})
+
+test('two transcoders run two jobs; a third waits, knows its place, and starts when a slot is free', async () => {
+  const [, second, third] = [await create(), await create(), await create()]
+  const a = await started()
+  await started()
+  expect(await status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
+  expect((await status(second)).queue_position).toBeNull()
+  await a.finish([await a.store('film.mp4', new Uint8Array(6))])
+  await started()
+  expect((await status(third)).phase).toBe('starting')
+})
+
+test('the first plan stays: a later attempt is given it', async () => {
+  await create()
+  const first = await started()
+  expect(await (await first.door('POST', '/plan', { plan: { n: 1 }, warnings: [] })).json()).toEqual({ plan: { n: 1 } })
+  await expireLease(first)
+  await sweepLater()
+  const second = await transcoders.next()
+  expect(await (await second.door('GET', '')).json()).toMatchObject({ plan: { n: 1 } })
+  expect(await (await second.door('POST', '/plan', { plan: { n: 2 }, warnings: [] })).json()).toEqual({
+    plan: { n: 1 },
+  })
+})
+
+test('the door takes tokens of that task only, never API keys', async () => {
+  await create()
+  const attempt = await started()
+  const [n, expiry, mac] = attempt.run.token.split('.')
+  for (const token of [
+    '',
+    'x',
+    `${n}.${expiry}.${'A'.repeat(43)}`,
+    `2.${expiry}.${mac}`,
+    `${n}.${Number(expiry) + 1}.${mac}`,
+  ]) {
+    const forged = Object.assign(Object.create(attempt), { run: { ...attempt.run, token } }) as Attempt
+    expect((await forged.door('GET', '')).status, token).toBe(401)
+  }
+  expect((await call(`/task/${attempt.run.task_id}`)).status).toBe(401)
+  await create()
+  const other = await started()
+  const crossed = Object.assign(Object.create(attempt), {
+    run: { ...attempt.run, task_id: other.run.task_id },
+  }) as Attempt
+  expect((await crossed.door('GET', '')).status).toBe(401)
+})
