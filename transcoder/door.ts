@@ -1,0 +1,254 @@
+// In charge of: speaking the task door's protocol: addresses, token, time limits, retries, and what its refusals mean.
+// Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
+import { createReadStream } from 'node:fs'
+import { isJobErrorCode, jobErrors, type JobErrorCode } from '#contract/errors.ts'
+import type {
+  FailPost,
+  FinishPost,
+  PartReply,
+  PlanPost,
+  ProgressPost,
+  ProgressReply,
+  TaskDescription,
+  UploadReply,
+  UploadRequest,
+} from '#contract/task.ts'
+import { StaleAttempt, TaskError } from './failure.ts'
+import { defaultBackoff, retry, Transient, type Backoff } from './retry.ts'
+
+export interface DoorOptions {
+  /** Base address of the Worker, without a slash at its end. */
+  base: string
+  taskId: string
+  token: string
+  backoff?: Backoff
+  /** Longest silence of one transfer or answer, in milliseconds. */
+  stallMs?: number
+}
+
+/** A slice of a file, read anew for every try: nothing larger than one chunk of it is ever in memory. */
+export interface FileSlice {
+  path: string
+  start: number
+  /** Exclusive. */
+  end: number
+}
+
+interface Call {
+  method: 'GET' | 'POST'
+  path: string
+  body?: unknown
+  signal: AbortSignal
+  /** Time for all tries together; 0 = one try. */
+  totalMs: number
+  timeoutMs: number
+  /** What an unexplained failure is called. */
+  code: JobErrorCode
+}
+
+const MINUTE_MS = 60_000
+
+export class Door {
+  readonly #base: string
+  readonly #token: string
+  readonly #backoff: Backoff
+  readonly #stallMs: number
+
+  constructor(options: DoorOptions) {
+    this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
+    this.#token = options.token
+    this.#backoff = options.backoff ?? defaultBackoff
+    this.#stallMs = options.stallMs ?? MINUTE_MS
+  }
+
+  async task(signal: AbortSignal): Promise<TaskDescription> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    return this.#call<TaskDescription>({ method: 'GET', path: '', signal, ...limits })
+  }
+
+  /** The first writer's plan wins: the answer may differ from what was sent. */
+  async plan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
+  }
+
+  /** One try: the next heartbeat is the retry. */
+  async progress(body: ProgressPost, signal: AbortSignal): Promise<ProgressReply> {
+    const limits = { totalMs: 0, timeoutMs: 5000, code: 'internal' } as const
+    return this.#call<ProgressReply>({ method: 'POST', path: '/progress', body, signal, ...limits })
+  }
+
+  async openUpload(body: UploadRequest, signal: AbortSignal): Promise<UploadReply> {
+    const limits = { totalMs: 2 * MINUTE_MS, timeoutMs: 30_000, code: 'output_unreachable' } as const
+    return this.#call<UploadReply>({ method: 'POST', path: '/uploads', body, signal, ...limits })
+  }
+
+  /** Idempotent at the door: the commit of an attempt that already finished is answered again. */
+  async finish(body: FinishPost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: 5 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'output_unreachable' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/finish', body, signal, ...limits })
+  }
+
+  async fail(body: FailPost, totalMs: number, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/fail', body, signal, ...limits })
+  }
+
+  /** Stores part `n` (1-based). */
+  async part(upload: string, n: number, slice: FileSlice, signal: AbortSignal): Promise<PartReply> {
+    const path = `/uploads/${encodeURIComponent(upload)}/${n}`
+    return retry({ totalMs: 2 * MINUTE_MS, backoff: this.#backoff, signal }, () => this.#sendPart(path, slice, signal))
+  }
+
+  async #sendPart(path: string, slice: FileSlice, signal: AbortSignal): Promise<PartReply> {
+    const stall = new Stall(this.#stallMs, signal)
+    const file = createReadStream(slice.path, { start: slice.start, end: slice.end - 1, highWaterMark: 256 * 1024 })
+    const watched = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      for await (const chunk of file) {
+        stall.kick()
+        yield chunk as Uint8Array<ArrayBuffer>
+      }
+    }
+    try {
+      const response = await this.#fetch(path, {
+        method: 'PUT',
+        // Without an explicit length the body would go chunked, and R2 refuses a part whose length it does not know.
+        headers: { 'content-length': String(slice.end - slice.start), 'content-type': 'application/octet-stream' },
+        body: ReadableStream.from(watched()),
+        duplex: 'half',
+        signal: stall.signal,
+      })
+      return await answerOf<PartReply>(response, 'output_unreachable')
+    } catch (error) {
+      throw asTransient(error, 'output_unreachable', 'A part could not be stored')
+    } finally {
+      stall.end()
+      file.destroy()
+    }
+  }
+
+  /**
+   * One try at source bytes, not judged: the gateway owns resuming. `range` is inclusive; null asks for the whole.
+   * The caller reads or cancels the body.
+   */
+  async input(
+    range: { first: number; last: number } | null,
+    etag: string | null,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    return this.#fetch('/input', {
+      headers: {
+        // A compressed answer would lose its length, and with it the proof that it is whole.
+        'accept-encoding': 'identity',
+        ...(range === null ? {} : { range: `bytes=${range.first}-${range.last}` }),
+        ...(etag === null ? {} : { 'if-match': etag }),
+      },
+      signal,
+    })
+  }
+
+  async #fetch(
+    path: string,
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+  ): Promise<Response> {
+    return fetch(`${this.#base}${path}`, {
+      ...init,
+      headers: { ...init.headers, authorization: `Bearer ${this.#token}` },
+      redirect: 'error', // the token belongs to this address and to no other
+    })
+  }
+
+  async #call<T>(call: Call): Promise<T> {
+    const once = async (): Promise<T> => {
+      try {
+        const response = await this.#fetch(call.path, {
+          method: call.method,
+          ...(call.body === undefined
+            ? {}
+            : { body: JSON.stringify(call.body), headers: { 'content-type': 'application/json' } }),
+          signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)]),
+        })
+        return await answerOf<T>(response, call.code)
+      } catch (error) {
+        throw asTransient(error, call.code, 'The service could not be reached')
+      }
+    }
+    return retry({ totalMs: call.totalMs, backoff: this.#backoff, signal: call.signal }, once)
+  }
+}
+
+/** Aborts when nothing moved for `ms`, or with its parent. */
+class Stall {
+  readonly #ms: number
+  readonly #controller = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  readonly signal: AbortSignal
+  constructor(ms: number, parent: AbortSignal) {
+    this.#ms = ms
+    this.signal = AbortSignal.any([parent, this.#controller.signal])
+    this.kick()
+  }
+  kick(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('nothing moved for too long')), this.#ms)
+  }
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+function asTransient(error: unknown, code: JobErrorCode, words: string): Error {
+  if (error instanceof Transient || error instanceof TaskError || error instanceof StaleAttempt) return error
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Transient(new TaskError(code, `${words}: ${why}.`, { cause: error }))
+}
+
+async function answerOf<T>(response: Response, fallback: JobErrorCode): Promise<T> {
+  if (response.ok) return (await response.json()) as T
+  throw await refusal(response, fallback)
+}
+
+/** What a refusal means: the attempt is over, worth another try, or the job's own problem. Reads the body. */
+export async function refusal(response: Response, fallback: JobErrorCode): Promise<Error> {
+  const said = await errorIn(response)
+  // 401: the token of an attempt dies with its job. Every 409 but a plain conflict says that this attempt, or its job, is over.
+  if (response.status === 401 || (response.status === 409 && said.code !== 'conflict'))
+    return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
+  const known = isJobErrorCode(said.code) ? said.code : null
+  const options = { field: said.field, details: said.details }
+  const error = new TaskError(known ?? fallback, said.message || `The service answered ${response.status}.`, options)
+  const mayPass = response.status >= 500 || response.status === 429 || response.status === 408
+  // A permanent code is an explained verdict, whatever status carries it.
+  if (!mayPass || (known !== null && jobErrors[known].permanent)) return error
+  return new Transient(error, retryAfterMs(response.headers.get('retry-after')))
+}
+
+interface DoorError {
+  code: string
+  message: string
+  field: string | undefined
+  details: Record<string, unknown> | undefined
+}
+
+async function errorIn(response: Response): Promise<DoorError> {
+  const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null
+  const error = body?.error ?? {}
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+  return {
+    code: text(error['code']),
+    message: text(error['message']),
+    field: text(error['field']) || undefined,
+    details:
+      typeof error['details'] === 'object' && error['details'] !== null
+        ? (error['details'] as Record<string, unknown>)
+        : undefined,
+  }
+}
+
+/** Seconds or an HTTP date; at most a minute is believed. */
+export function retryAfterMs(header: string | null, now = Date.now()): number | null {
+  if (header === null) return null
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MINUTE_MS) : null
+}

@@ -1,0 +1,97 @@
+// In charge of: one private directory per attempt, and clearing away what a dead predecessor left.
+// Not in charge of: what is in it.
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { TaskError } from './failure.ts'
+
+const PREFIX = 'splicepoint-'
+
+export interface Workspace {
+  root: string
+  /** ffmpeg's working directory: empty, so that a relative name in a hostile file leads nowhere. */
+  cwd: string
+  /** Where the outputs are written. */
+  out: string
+  remove(): Promise<void>
+}
+
+/** When a process started, in clock ticks since boot. A container's process ids repeat (1, again and again); with this they do not. */
+function startedAt(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The second field is the command in parentheses and may hold spaces: count from behind it. Field 22 is starttime.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}
+
+function isAlive(pid: number, started: string): boolean {
+  const now = startedAt(pid)
+  if (now !== null) return now === started
+  try {
+    process.kill(pid, 0)
+    return started === '0' // no /proc on this system: all that can be known is that the id is in use
+  } catch {
+    return false
+  }
+}
+
+export async function openWorkspace(workDir: string): Promise<Workspace> {
+  await mkdir(workDir, { recursive: true })
+  // mkdtemp makes the directory with mode 0700.
+  const root = await mkdtemp(join(workDir, `${PREFIX}${process.pid}-${startedAt(process.pid) ?? '0'}-`))
+  const cwd = join(root, 'cwd')
+  const out = join(root, 'out')
+  await mkdir(cwd, { mode: 0o700 })
+  await mkdir(out, { mode: 0o700 })
+  return { root, cwd, out, remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }) }
+}
+
+/** Removes the directories of dead processes and ends an ffmpeg that outlived its own. Returns how many directories went. */
+export async function sweepWorkspaces(workDir: string): Promise<number> {
+  let removed = 0
+  for (const name of await readdir(workDir).catch(() => [] as string[])) {
+    const match = /^splicepoint-(\d+)-(\d+)-/.exec(name)
+    if (!match || isAlive(Number(match[1]), match[2]!)) continue
+    const root = join(workDir, name)
+    await killLeftOver(root)
+    await rm(root, { recursive: true, force: true }).then(
+      () => removed++,
+      () => undefined, // another user's: not ours to clear
+    )
+  }
+  return removed
+}
+
+/**
+ * An ffmpeg whose parent was killed by SIGKILL lives on. It is known by its working directory and by its outputs, which are named
+ * in its command line; a process id on file could be someone else's by now.
+ */
+async function killLeftOver(root: string): Promise<void> {
+  for (const entry of await readdir('/proc').catch(() => [] as string[])) {
+    const pid = Number(entry)
+    if (!Number.isInteger(pid) || pid === process.pid) continue
+    try {
+      const cwd = await readlink(`/proc/${pid}/cwd`)
+      if (cwd === join(root, 'cwd') && (await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes(root))
+        process.kill(pid, 'SIGKILL')
+    } catch {
+      // gone, or not ours
+    }
+  }
+}
+
+/** Kept free beside the outputs: logs, the kernel, a second task's beginning. */
+const SPARE_BYTES = 64 * 1024 * 1024
+
+/** Refuses a task whose outputs cannot fit, before an hour of encoding proves it. */
+export async function requireSpace(directory: string, expectedBytes: number): Promise<void> {
+  const disk = await statfs(directory)
+  const freeBytes = disk.bavail * disk.bsize
+  if (expectedBytes + SPARE_BYTES <= freeBytes) return
+  throw new TaskError('disk_full', 'The outputs would not fit on the disk of this transcoder.', {
+    details: { expected_bytes: Math.ceil(expectedBytes), free_bytes: freeBytes },
+  })
+}
