@@ -1,0 +1,281 @@
+// In charge of: the promise that ffmpeg gets the source byte for byte, or that the verdict says it did not.
+import { afterEach, describe, expect, test } from 'vitest'
+import { Door } from '../../../transcoder/door.ts'
+import { StaleAttempt, TaskError } from '../../../transcoder/failure.ts'
+import { Gateway, parseRange } from '../../../transcoder/gateway.ts'
+import type { SourceOptions } from '../../../transcoder/gateway/source.ts'
+import { FakeDoor, json, noise, type FakeSource } from './fake-door.ts'
+
+const KIB = 1024
+const quick: SourceOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 }, giveUpMs: 2000 }
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+async function open(source: FakeSource, options: SourceOptions = quick) {
+  const door = await new FakeDoor(source).start()
+  const client = new Door({ base: door.url, taskId: 't-1', token: door.token })
+  const failures: Error[] = []
+  const abort = new AbortController()
+  const gateway = await Gateway.start(
+    (range, etag, signal) => client.input(range, etag, signal),
+    abort.signal,
+    (error) => failures.push(error),
+    options,
+  )
+  cleanups.push(
+    () => door.stop(),
+    () => gateway.close(),
+  )
+  return { door, gateway, failures }
+}
+
+/** The body, or 'broken' when it did not come whole: what ffmpeg would see. */
+async function read(url: string, range?: string): Promise<Buffer | 'broken'> {
+  try {
+    const response = await fetch(url, range === undefined ? {} : { headers: { range } })
+    if (!response.ok) return 'broken'
+    return Buffer.from(await response.arrayBuffer())
+  } catch {
+    return 'broken'
+  }
+}
+
+const bytes = noise(300 * KIB)
+
+describe('a faithful door', () => {
+  test('the whole source comes in ranges of the configured size, each asked for once', async () => {
+    const { door, gateway } = await open({ bytes })
+    expect(await read(gateway.url)).toEqual(bytes)
+    expect(door.inputRanges).toHaveLength(5)
+    expect(door.inputRanges[0]).toBe('bytes=0-65535')
+    expect(gateway.verdict()).toEqual({ complete: true, bytesServed: bytes.length, size: bytes.length })
+    expect(door.breaches).toEqual([])
+  })
+
+  test.each([
+    ['bytes=0-', 0, 307_200],
+    ['bytes=65535-65536', 65_535, 65_537],
+    ['bytes=100000-', 100_000, 307_200],
+    ['bytes=-10', 307_190, 307_200],
+    ['bytes=200000-999999999', 200_000, 307_200],
+  ])('%s is answered with exactly those bytes', async (range, from, to) => {
+    const { gateway } = await open({ bytes })
+    const response = await fetch(gateway.url, { headers: { range } })
+    expect(response.status).toBe(206)
+    expect(response.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/307200`)
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes.subarray(from, to))
+  })
+
+  test('a range behind the end is 416, and HEAD tells the size', async () => {
+    const { gateway } = await open({ bytes })
+    expect((await fetch(gateway.url, { headers: { range: 'bytes=307200-' } })).status).toBe(416)
+    const head = await fetch(gateway.url, { method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe('307200')
+    expect(head.headers.get('accept-ranges')).toBe('bytes')
+  })
+
+  test('another path, another host and another method get nothing', async () => {
+    const { gateway } = await open({ bytes })
+    expect((await fetch(gateway.url.replace(gateway.secret, '0'.repeat(32)))).status).toBe(404)
+    expect((await fetch(gateway.url.replace('127.0.0.1', 'localhost'))).status).toBe(404)
+    expect((await fetch(gateway.url, { method: 'PUT', body: 'x' })).status).toBe(405)
+  })
+
+  test('a reader that leaves ends the read behind it', async () => {
+    const { door, gateway } = await open({ bytes: noise(4 * KIB * KIB) })
+    const leave = new AbortController()
+    const response = await fetch(gateway.url, { signal: leave.signal })
+    const reader = response.body!.getReader()
+    await reader.read()
+    leave.abort()
+    await expect(reader.read()).rejects.toThrow('aborted')
+    // Another reader finds everything in order, and the first one's leaving is not held against the source.
+    expect(await read(gateway.url, 'bytes=5-9')).toEqual(noise(4 * KIB * KIB).subarray(5, 10))
+    expect(gateway.verdict().complete).toBe(true)
+    expect(door.counts.get('input')!).toBeLessThan(64)
+  })
+})
+
+describe('a door that breaks', () => {
+  const cuts = Array.from({ length: 50 }, (_, index) => (index * 1303) % (64 * KIB))
+  test('a range cut anywhere is taken up at the byte reached (50 offsets, every second range cut)', async () => {
+    const { door, gateway } = await open({ bytes })
+    for (const cut of cuts) {
+      door.faults.input = ({ request, response, n }) => {
+        if (n % 2 === 0) return false
+        door.input(request, response, cut)
+        return true
+      }
+      expect(await read(gateway.url), `cut after ${cut}`).toEqual(bytes)
+    }
+    expect(gateway.verdict().complete).toBe(true)
+  })
+
+  test('503 and 429 are waited out', async () => {
+    const { door, gateway } = await open({ bytes })
+    door.faults.input = ({ response, n }) => {
+      if (n % 3 === 0) return false
+      response.setHeader('retry-after', '0')
+      json(response, n % 3 === 1 ? 503 : 429, { error: { code: 'unavailable', message: 'later' } })
+      return true
+    }
+    expect(await read(gateway.url)).toEqual(bytes)
+    expect(gateway.verdict().complete).toBe(true)
+  })
+
+  test('a body that ends short without a length is not taken for whole', async () => {
+    const { door, gateway } = await open({ bytes })
+    door.faults.input = ({ response, request, n }) => {
+      if (n !== 2) return false
+      const [first, last] = request.headers.range!.match(/\d+/g)!.map(Number)
+      response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${first}-${last}/${bytes.length}` })
+      response.end(bytes.subarray(first, first! + 1000)) // chunked: a clean end, 64,536 bytes early
+      return true
+    }
+    expect(await read(gateway.url)).toEqual(bytes)
+    expect(gateway.verdict().complete).toBe(true)
+  })
+
+  test('an answer with other bytes than asked for is never passed on', async () => {
+    const { door, gateway } = await open({ bytes })
+    door.faults.input = ({ response, n }) => {
+      if (n !== 2) return false
+      response.writeHead(206, { etag: '"v1"', 'content-range': `bytes 0-65535/${bytes.length}` })
+      response.end(bytes.subarray(0, 64 * KIB))
+      return true
+    }
+    expect(await read(gateway.url)).toEqual(bytes)
+  })
+
+  test('a door that stays away breaks the body off and is named in the verdict', async () => {
+    const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 20 })
+    door.faults.input = ({ response, n }) => {
+      if (n < 3) return false
+      json(response, 502, { error: { code: 'source_unreachable', message: 'The store does not answer.' } })
+      return true
+    }
+    expect(await read(gateway.url)).toBe('broken')
+    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_unreachable' } })
+    expect(failures).toHaveLength(1)
+    expect(await read(gateway.url)).toBe('broken')
+  })
+
+  test('an answer that stalls is dropped and asked for again', async () => {
+    const { door, gateway } = await open({ bytes }, { ...quick, stallMs: 30 })
+    door.faults.input = ({ response, request, n }) => {
+      if (n !== 2 && n !== 4) return false
+      if (n === 4) return true // not even a head
+      const [first, last] = request.headers.range!.match(/\d+/g)!.map(Number)
+      response.writeHead(206, {
+        etag: '"v1"',
+        'content-length': String(last! - first! + 1),
+        'content-range': `bytes ${first}-${last}/${bytes.length}`,
+      })
+      response.write(bytes.subarray(first, first! + 10))
+      return true
+    }
+    expect(await read(gateway.url)).toEqual(bytes)
+    expect(gateway.verdict().complete).toBe(true)
+  })
+})
+
+describe('a source that is not what it was', () => {
+  test.each([
+    ['answered 412 to If-Match', (door: FakeDoor) => void (door.source = { bytes: noise(300 * KIB, 2), etag: '"v2"' })],
+    [
+      'seen by its tag when the door does not check',
+      (door: FakeDoor) => {
+        door.source = { bytes: noise(300 * KIB, 2), etag: '"v2"' }
+        door.faults.input = ({ request }) => {
+          delete request.headers['if-match']
+          return false
+        }
+      },
+    ],
+    ['seen by its size', (door: FakeDoor) => void (door.source = { bytes: noise(200 * KIB, 1) })],
+  ])('a change in the middle, %s, is source_changed', async (_how, change) => {
+    const { door, gateway, failures } = await open({ bytes })
+    expect(await read(gateway.url, 'bytes=0-9')).toEqual(bytes.subarray(0, 10))
+    change(door)
+    expect(await read(gateway.url, 'bytes=100000-')).toBe('broken')
+    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_changed' } })
+    expect(failures).toHaveLength(1)
+  })
+
+  test.each(['source_not_found', 'source_forbidden', 'source_address_refused'])(
+    '%s is told at once, in the words of the door',
+    async (code) => {
+      const { door, gateway } = await open({ bytes })
+      door.faults.input = ({ response }) => {
+        response.setHeader('x-source-error', code)
+        json(response, 502, { error: { code: 'bad_gateway', message: 'The store said no.' } })
+        return true
+      }
+      const error = await gateway.open().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(TaskError)
+      expect(error).toMatchObject({ code, message: 'The store said no.' })
+      expect(door.counts.get('input')).toBe(1)
+    },
+  )
+
+  test('an empty source is not media', async () => {
+    const { gateway } = await open({ bytes: Buffer.alloc(0) })
+    await expect(gateway.open()).rejects.toMatchObject({ code: 'source_not_media' })
+  })
+
+  test('a stale attempt ends reading without a word about the source', async () => {
+    const { door, gateway, failures } = await open({ bytes })
+    door.faults.input = ({ response, n }) => {
+      if (n < 2) return false
+      json(response, 409, { error: { code: 'stale_attempt', message: 'newer' } })
+      return true
+    }
+    expect(await read(gateway.url)).toBe('broken')
+    expect(failures[0]).toBeInstanceOf(StaleAttempt)
+  })
+})
+
+describe('a source without ranges', () => {
+  test.each([
+    ['with a length', true],
+    ['without a length', false],
+  ])('%s is one stream, again for every reader', async (_name, length) => {
+    const { gateway } = await open({ bytes, ranges: false, length })
+    for (const range of [undefined, 'bytes=0-']) {
+      const response = await fetch(gateway.url, range === undefined ? {} : { headers: { range } })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('accept-ranges')).toBe('none')
+      expect(response.headers.get('content-length')).toBe(length ? '307200' : null)
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
+    }
+    expect((await fetch(gateway.url, { headers: { range: 'bytes=5-' } })).status).toBe(416)
+    expect(gateway.verdict().complete).toBe(true)
+  })
+
+  test.each([true, false])('a break in the middle is source_incomplete (length known: %s)', async (length) => {
+    const { door, gateway, failures } = await open({ bytes, ranges: false, length })
+    door.faults.input = ({ request, response }) => {
+      door.input(request, response, 150 * KIB)
+      return true
+    }
+    expect(await read(gateway.url)).toBe('broken')
+    expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_incomplete' } })
+    expect(failures).toHaveLength(1)
+  })
+})
+
+test.each([
+  [undefined, 10, null],
+  ['bytes=0-4', 10, { first: 0, last: 4 }],
+  ['bytes=9-', 10, { first: 9, last: 9 }],
+  ['bytes=10-', 10, 'none'],
+  ['bytes=-0', 10, 'none'],
+  ['bytes=-20', 10, { first: 0, last: 9 }],
+  ['bytes=5-4', 10, null],
+  ['bytes=0-1,3-4', 10, null],
+  ['items=0-1', 10, null],
+])('the range %s of %d bytes', (header, size, expected) => {
+  expect(parseRange(header, size)).toEqual(expected)
+})

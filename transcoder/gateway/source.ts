@@ -1,0 +1,238 @@
+// In charge of: reading the source through the door as one unbroken file: ranges, one of read-ahead, resuming at the byte reached,
+// and giving up loudly. Never bytes that are wrong, and never an end that is not the end.
+// Not in charge of: HTTP towards ffmpeg (gateway.ts).
+import { StaleAttempt, TaskError } from '../failure.ts'
+import { backoffMs, defaultBackoff, rest, Transient, type Backoff } from '../retry.ts'
+import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts } from './delivery.ts'
+
+export type ReadInput = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
+
+export interface SourceOptions {
+  /** Bytes of one read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
+  rangeBytes?: number
+  backoff?: Backoff
+  /** Milliseconds without a single byte before the source is given up. */
+  giveUpMs?: number
+  /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
+  stallMs?: number
+}
+
+export class Source {
+  readonly #input: ReadInput
+  readonly #signal: AbortSignal
+  readonly #onFailure: (error: Error) => void
+  readonly #rangeBytes: number
+  readonly #backoff: Backoff
+  readonly #giveUpMs: number
+  readonly #stallMs: number
+  #facts: SourceFacts | null = null
+  #opening: Promise<SourceFacts> | null = null
+  /** The first answer's body, kept for whoever reads from byte 0 first. */
+  #kept: Delivery | null = null
+  #failure: Error | null = null
+  #trouble: { since: number; tries: number; error: Transient } | null = null
+
+  constructor(input: ReadInput, signal: AbortSignal, onFailure: (error: Error) => void, options: SourceOptions = {}) {
+    this.#input = input
+    this.#signal = signal
+    this.#onFailure = onFailure
+    this.#rangeBytes = options.rangeBytes ?? 8 * 1024 * 1024
+    this.#backoff = options.backoff ?? defaultBackoff
+    this.#giveUpMs = options.giveUpMs ?? 60_000
+    this.#stallMs = options.stallMs ?? 15_000
+  }
+
+  /** The first error that no retry could mend. */
+  get failure(): Error | null {
+    return this.#failure
+  }
+
+  /** A read that failed and has not succeeded since: ffmpeg may have given up before we did. */
+  get trouble(): Error | null {
+    return this.#trouble?.error.final ?? null
+  }
+
+  get facts(): SourceFacts | null {
+    return this.#facts
+  }
+
+  /** Asks for the first range and pins what the answer says. */
+  open(): Promise<SourceFacts> {
+    this.#opening ??= this.#open()
+    return this.#opening
+  }
+
+  async #open(): Promise<SourceFacts> {
+    for (;;) {
+      try {
+        const response = await this.#ask({ first: 0, last: this.#rangeBytes - 1 }, null, this.#signal)
+        const { facts, delivery } = await judgeFirst(response)
+        this.#facts = facts
+        this.#kept = delivery
+        return facts
+      } catch (error) {
+        await this.#endure(error, this.#signal)
+      }
+    }
+  }
+
+  /** Bytes `first` to `last`, inclusive; a source without ranges is always read from 0 to its end. */
+  async *read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const facts = await this.open()
+    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal)
+    else yield* this.#readWhole(facts, signal)
+  }
+
+  async close(): Promise<void> {
+    await this.#takeKept()
+      ?.body.cancel()
+      .catch(() => undefined)
+  }
+
+  async *#readRanges(facts: SourceFacts, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let at = range.first
+    let ahead: { first: number; delivery: Promise<Delivery> } | null = null
+    const begin = (first: number, last: number): Promise<Delivery> => {
+      const kept = first === 0 ? this.#takeKept() : null
+      return kept === null ? this.#next(facts, { first, last }, signal) : Promise.resolve(kept)
+    }
+    try {
+      while (at <= range.last) {
+        // Cut at multiples of the range size, so that the read-ahead still fits after a resume in the middle.
+        const last = Math.min(range.last, (Math.floor(at / this.#rangeBytes) + 1) * this.#rangeBytes - 1)
+        const first = at
+        const pending: Promise<Delivery> = ahead?.first === at ? ahead.delivery : begin(first, last)
+        if (ahead?.first === at) ahead = null
+        try {
+          for await (const chunk of this.#bytes(await pending, last - first + 1, signal)) {
+            at += chunk.length
+            yield chunk
+            // Not before half: a reader that only looks at the head (a probe, a seek) does not cost a second read.
+            if (ahead === null && last < range.last && at - first > (last - first) / 2) {
+              const next = { first: last + 1, last: Math.min(range.last, last + this.#rangeBytes) }
+              ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
+              ahead.delivery.catch(() => undefined) // judged when its turn comes
+            }
+          }
+        } catch (error) {
+          await this.#endure(error, signal)
+        }
+      }
+    } finally {
+      await ahead?.delivery.then(
+        (delivery) => delivery.body.cancel(),
+        () => undefined,
+      )
+    }
+  }
+
+  async *#readWhole(facts: SourceFacts, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let at = 0
+    for (;;) {
+      try {
+        const delivery = this.#takeKept() ?? (await this.#next(facts, null, signal))
+        for await (const chunk of this.#bytes(delivery, facts.size, signal)) {
+          at += chunk.length
+          yield chunk
+        }
+        return
+      } catch (error) {
+        if (error instanceof Transient && at > 0 && !signal.aborted) {
+          const why = 'The source broke off, and it cannot be taken up again in the middle.'
+          throw this.#fail(new TaskError('source_incomplete', why, { details: { bytes_read: at }, cause: error.final }))
+        }
+        await this.#endure(error, signal)
+      }
+    }
+  }
+
+  #takeKept(): Delivery | null {
+    const kept = this.#kept
+    this.#kept = null
+    return kept
+  }
+
+  async #next(facts: SourceFacts, asked: ByteRange | null, signal: AbortSignal): Promise<Delivery> {
+    return judgeNext(await this.#ask(asked, facts.etag, signal), facts, asked)
+  }
+
+  async #ask(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(new Error('it did not answer in time')), this.#stallMs)
+    try {
+      // The timer is cleared once the head is there; the body's silence is watched read by read in #bytes.
+      return await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
+    } catch (error) {
+      throw broken(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** The body's bytes, exactly as many as it promised and never more than `wanted`. */
+  async *#bytes(delivery: Delivery, wanted: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const reader = delivery.body.getReader()
+    let silent = false
+    const stop = (): void => void reader.cancel().catch(() => undefined)
+    signal.addEventListener('abort', stop, { once: true })
+    let left = Math.min(delivery.length ?? Infinity, wanted ?? Infinity)
+    try {
+      while (left > 0) {
+        const timer = setTimeout(() => {
+          silent = true
+          stop()
+        }, this.#stallMs)
+        const { done, value } = await reader
+          .read()
+          .catch((error: unknown) => {
+            throw broken(error)
+          })
+          .finally(() => clearTimeout(timer))
+        signal.throwIfAborted()
+        if (silent) throw broken(new Error('nothing came for too long'))
+        if (done) {
+          if (left !== Infinity) throw broken(new Error('it ended before its length'))
+          return
+        }
+        if (value.length === 0) continue
+        this.#trouble = null
+        const chunk = value.length > left ? value.subarray(0, left) : value
+        left -= chunk.length
+        yield chunk
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+      await reader.cancel().catch(() => undefined)
+    }
+  }
+
+  /** Returns after a pause when the error may pass; throws when it cannot, or has lasted too long. */
+  async #endure(error: unknown, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (!(error instanceof Transient)) throw this.#fail(error)
+    const now = performance.now()
+    this.#trouble = { since: this.#trouble?.since ?? now, tries: (this.#trouble?.tries ?? 0) + 1, error }
+    const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(this.#backoff, this.#trouble.tries))
+    if (now + wait - this.#trouble.since > this.#giveUpMs) throw this.#fail(error.final)
+    await rest(wait, signal)
+  }
+
+  /** The first error that ends the source is the one that counts. */
+  #fail(error: unknown): Error {
+    const failure =
+      error instanceof TaskError || error instanceof StaleAttempt
+        ? error
+        : new TaskError('source_unreachable', 'The source could not be read.', { cause: error })
+    if (this.#failure === null) {
+      this.#failure = failure
+      this.#onFailure(failure)
+    }
+    return this.#failure
+  }
+}
+
+function broken(error: unknown): Transient {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Transient(new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error }))
+}
