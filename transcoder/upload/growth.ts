@@ -1,0 +1,48 @@
+// In charge of: noticing how large the files under construction have become.
+// Not in charge of: what follows from it.
+import { stat } from 'node:fs/promises'
+
+export interface GrowthWatch {
+  /** Look now: ffmpeg just said that it went on. */
+  poke(): void
+  /** Resolves when the last look is over; nothing is reported after. */
+  stop(): Promise<void>
+}
+
+/** Reports each file's size whenever it changed, at most one look at a time, at least every `everyMs`. */
+export function watchGrowth(
+  files: readonly string[],
+  onSize: (index: number, size: number) => void,
+  everyMs = 250,
+): GrowthWatch {
+  const sizes = files.map(() => 0)
+  let looking: Promise<void> | null = null
+  let stopped = false
+
+  const look = async (): Promise<void> => {
+    for (const [index, file] of files.entries()) {
+      const size = await stat(file).then(
+        (found) => found.size,
+        () => 0, // not there yet
+      )
+      if (stopped || size === sizes[index]) continue
+      sizes[index] = size
+      onSize(index, size)
+    }
+  }
+  const poke = (): void => {
+    if (stopped) return
+    looking ??= look().finally(() => {
+      looking = null
+    })
+  }
+  const timer = setInterval(poke, everyMs)
+  return {
+    poke,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await looking
+    },
+  }
+}
