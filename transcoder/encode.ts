@@ -1,0 +1,138 @@
+// In charge of: one run of ffmpeg with its outputs leaving alongside, and whether what it wrote is whole.
+// Not in charge of: what comes before and after (run.ts).
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Attempt } from './attempt.ts'
+import { requireWholeLength } from './complete.ts'
+import { TaskError } from './failure.ts'
+import { inputFlags } from './ffmpeg/cell.ts'
+import { explainExit } from './ffmpeg/exit.ts'
+import { defaultLimits, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
+import { checkMp4 } from './mp4/boxes.ts'
+import { ffmpegArgs } from './plan/argv.ts'
+import type { Plan } from './plan/plan.ts'
+import { probe } from './probe.ts'
+import { watchGrowth } from './upload/growth.ts'
+import { finalityOf, ObjectUpload } from './upload/object.ts'
+
+const STALL_MS = 60_000
+/** Moving the header of an mp4 to the front rewrites the file without a word of progress: bytes per second that any disk does. */
+const REWRITE_BYTES_PER_SECOND = 20e6
+/** The plan's size is an upper estimate; a file at twice that is a runaway. */
+const SIZE_FACTOR = 2
+const SIZE_EXTRA_BYTES = 256 * 1024 * 1024
+
+/** Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`. */
+export async function encode(attempt: Attempt, plan: Plan, sourceFormats: readonly string[]): Promise<ObjectUpload[]> {
+  const uploads = await encodeOnce(attempt, plan, sourceFormats)
+  if (uploads !== 'header too large') return uploads
+  // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
+  attempt.log.warn('the reserved header was too small: encoding again')
+  const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
+  const again = await encodeOnce(attempt, { ...plan, outputs }, sourceFormats)
+  if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
+  return again
+}
+
+async function encodeOnce(
+  attempt: Attempt,
+  plan: Plan,
+  sourceFormats: readonly string[],
+): Promise<ObjectUpload[] | 'header too large'> {
+  const { door, lanes, halt, workspace, progress } = attempt
+  const files = plan.outputs.map((output, index) => join(workspace.out, `${index}.${output.container}`))
+  const discard = new AbortController()
+  const uploads = plan.outputs.map((output, index) => {
+    const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
+    return new ObjectUpload(files[index]!, request, finalityOf(output.container, output.headerReserveBytes), {
+      door,
+      lanes,
+      signal: AbortSignal.any([halt.signal, discard.signal]),
+      onFailure: (error) => halt.abort(error),
+    })
+  })
+  const sizes = files.map(() => 0)
+  const growth = watchGrowth(files, (index, size) => {
+    sizes[index] = size
+    progress.produced(sizes.reduce((sum, bytes) => sum + bytes, 0))
+    uploads[index]!.advance(size)
+  })
+
+  const keep = { whole: false }
+  try {
+    const result = await spawnFfmpeg(attempt, plan, files, () => growth.poke())
+    growth.poke()
+    await growth.stop()
+    halt.signal.throwIfAborted()
+    requireSource(attempt)
+    const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
+    if (!tooSmall) requireGoodExit(result)
+    if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
+    for (const [index, output] of plan.outputs.entries()) {
+      const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
+      requireWholeLength(output, plan.durationSeconds, measured, sourceFormats)
+    }
+    keep.whole = true
+    return uploads
+  } finally {
+    await growth.stop()
+    if (!keep.whole) {
+      discard.abort(new Error('the encode was discarded'))
+      await Promise.all(uploads.map((upload) => upload.settle()))
+      await Promise.all(files.map((file) => rm(file, { force: true })))
+    }
+  }
+}
+
+function spawnFfmpeg(attempt: Attempt, plan: Plan, files: readonly string[], poke: () => void): Promise<FfmpegResult> {
+  const { engine, gateway, settings, log, progress, halt, workspace } = attempt
+  const args = ffmpegArgs(plan, {
+    input: gateway.url,
+    inputFlags: inputFlags(gateway.url),
+    outputs: files,
+    threads: settings.threads,
+  })
+  log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
+  const largest = Math.max(...plan.outputs.map((output) => output.expectedBytes))
+  const rewritten = plan.outputs.some((output) => output.container === 'mp4' && output.headerReserveBytes === null)
+  return runFfmpeg(engine, args, {
+    cwd: workspace.cwd,
+    signal: halt.signal,
+    stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
+    limits: { ...defaultLimits, fileBytes: Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES) },
+    onProgress: (report) => {
+      const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
+      progress.encoded({ fraction, speed: report.speed })
+      poke()
+    },
+  })
+}
+
+/** ffmpeg exits with 0 on a source that broke off half way: what the gateway could not give decides, before the exit code. */
+export function requireSource(attempt: Pick<Attempt, 'gateway'>): void {
+  const verdict = attempt.gateway.verdict()
+  if (!verdict.complete)
+    throw verdict.error ?? new TaskError('source_incomplete', 'The source could not be read to its end.')
+}
+
+function requireGoodExit(result: FfmpegResult): void {
+  if (result.ended === 'stalled')
+    throw new TaskError('no_progress', 'The encoder made no progress for too long and was stopped.')
+  const verdict = explainExit(result)
+  if (verdict !== null) throw new TaskError(verdict.code, verdict.message)
+}
+
+/** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */
+async function hasBrokenReserve(plan: Plan, files: readonly string[]): Promise<boolean> {
+  for (const [index, output] of plan.outputs.entries()) {
+    if (output.container !== 'mp4') continue
+    const { complete, moovBeforeMdat, problem } = await checkMp4(files[index]!)
+    if (complete && moovBeforeMdat) continue
+    if (output.headerReserveBytes !== null) return true
+    throw new TaskError(
+      'output_incomplete',
+      `${output.path} is not a whole mp4: ${problem ?? 'its header is at the end'}.`,
+    )
+  }
+  return false
+}

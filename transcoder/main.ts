@@ -1,0 +1,43 @@
+// In charge of: wiring the transcoder together, and ending it properly.
+// Not in charge of: anything else.
+import { Control } from './control.ts'
+import { locateEngine } from './ffmpeg/locate.ts'
+import { stdoutLog as log } from './log.ts'
+import { runTask } from './run.ts'
+import { readSettings } from './settings.ts'
+import { sweepWorkspaces } from './workspace.ts'
+
+/** A platform sends SIGKILL some time after SIGTERM; a run that cannot be given back in this time will be found by its lease. */
+const HARD_EXIT_MS = 25_000
+
+try {
+  const settings = readSettings(process.env)
+  const engine = await locateEngine(process.env)
+  const swept = await sweepWorkspaces(settings.workDir)
+  if (swept > 0) log.warn('left-over directories removed', { count: swept })
+
+  const control = new Control({
+    ...settings,
+    ffmpegVersion: engine.version,
+    log,
+    run: (request, halt) => runTask(request, { engine, settings, log, halt }),
+  })
+
+  // Without a handler, Node as process 1 ignores SIGTERM.
+  let stopping = false
+  const stop = (signal: string): void => {
+    if (stopping) return
+    stopping = true
+    log.info('stopping', { signal })
+    setTimeout(() => process.exit(1), HARD_EXIT_MS).unref()
+    void control.stop().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+
+  const url = await control.listen()
+  process.stdout.write(`${JSON.stringify({ transcoder: 'ready', url, pid: process.pid })}\n`)
+} catch (error) {
+  log.error('the transcoder cannot start', { error: error instanceof Error ? error.message : String(error) })
+  process.exitCode = 1
+}

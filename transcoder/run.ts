@@ -1,0 +1,193 @@
+// In charge of: THE PIPELINE: one attempt at one task, from the door and back to it, and how every ending is told.
+// Not in charge of: any of its steps.
+import { toSpec } from '#contract/job.ts'
+import {
+  SUPPORTED_PROTOCOLS,
+  type FailPost,
+  type FinishPost,
+  type RunRequest,
+  type TaskDescription,
+} from '#contract/task.ts'
+import type { Attempt } from './attempt.ts'
+import { Door } from './door.ts'
+import { encode, requireSource } from './encode.ts'
+import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from './failure.ts'
+import type { Engine } from './ffmpeg/locate.ts'
+import { Gateway } from './gateway.ts'
+import type { SourceOptions } from './gateway/source.ts'
+import type { Log } from './log.ts'
+import { planJob } from './plan/decide.ts'
+import type { MediaInfo } from './plan/media.ts'
+import type { Plan } from './plan/plan.ts'
+import { probe } from './probe.ts'
+import { Progress, startHeartbeat } from './report.ts'
+import type { Settings } from './settings.ts'
+import { Lanes } from './upload/lanes.ts'
+import { openWorkspace, requireSpace } from './workspace.ts'
+
+export interface RunContext {
+  engine: Engine
+  settings: Settings
+  log: Log
+  /** Aborted with a `Halt` from outside, and with the first error from inside. */
+  halt: AbortController
+  source?: SourceOptions
+}
+
+/** Parts in flight over all outputs: 4 × one chunk of memory, and enough to fill a line with one round trip each. */
+const TRANSFERS = 4
+/** A process that is told to end gives a commit under way this long: half of the time in which it promises to be gone. */
+const COMMIT_GRACE_MS = 5000
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** Runs one attempt to its end and tells the door how it ended. Never rejects. */
+export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
+  const { halt, settings } = context
+  const log = context.log.with({ task: request.task_id, attempt: request.attempt })
+  const door = new Door({ base: request.door, taskId: request.task_id, token: request.token })
+  const lanes = new Lanes(TRANSFERS)
+  const progress = new Progress(() => lanes.figures())
+  const beating = new AbortController()
+  const stopHeartbeat = startHeartbeat((post) => door.progress(post, beating.signal), progress, {
+    onVerdict: (verdict) => halt.abort(new Halt(verdict === 'cancel' ? 'cancelled' : 'stopped')),
+    onUnheard: () => halt.abort(new Halt('unheard')),
+  })
+  const secrets = [request.token]
+  const cleanups: (() => Promise<unknown>)[] = []
+  try {
+    const workspace = await openWorkspace(settings.workDir)
+    cleanups.push(() => workspace.remove())
+    const gateway = await Gateway.start(
+      (range, etag, signal) => door.input(range, etag, signal),
+      halt.signal,
+      (error) => halt.abort(error),
+      context.source,
+    )
+    cleanups.push(() => gateway.close())
+    secrets.push(gateway.secret)
+    const attempt = { engine: context.engine, settings, log, door, gateway, workspace, lanes, progress, halt }
+    const finished = await transcode(attempt, request)
+    await door.finish(finished, commitSignal(halt.signal))
+    log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
+  } catch (error) {
+    // The first reason counts: what fails after a halt fails because of it. This also ends whatever is still under way.
+    halt.abort(error)
+    beating.abort()
+    stopHeartbeat()
+    await tell(door, log, halt.signal.reason, secrets)
+  } finally {
+    beating.abort()
+    stopHeartbeat()
+    for (const cleanup of cleanups.toReversed())
+      await cleanup().catch((error: unknown) => log.warn('clean-up failed', { error: scrub(String(error), secrets) }))
+  }
+}
+
+/** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. */
+async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishPost> {
+  const { door, gateway, engine, workspace, progress, log, halt } = attempt
+  const task = await door.task(halt.signal)
+  requireOurs(task, request)
+  log.info('task accepted', { job: task.job_id })
+  const deadline = setTimeout(
+    () => halt.abort(new TaskError('too_long_for_one_attempt', 'The task took longer than one attempt may take.')),
+    Math.min(task.max_attempt_ms, LONGEST_TIMER_MS),
+  )
+  try {
+    progress.enter('probing')
+    await gateway.open()
+    const media = await probe(engine, gateway.url, { signal: halt.signal, cwd: workspace.cwd }).catch(
+      (error: unknown) => {
+        requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
+        throw error
+      },
+    )
+    const plan = await agreeOnPlan(attempt, task, media)
+    if (plan.durationSeconds !== null)
+      await requireSpace(
+        workspace.out,
+        plan.outputs.reduce((sum, output) => sum + output.expectedBytes, 0),
+      )
+
+    progress.enter('transcoding')
+    const uploads = await encode(attempt, plan, media.formats)
+    progress.encodeEnded()
+
+    progress.enter('uploading')
+    const stored = await Promise.all(uploads.map((upload) => upload.finish()))
+    halt.signal.throwIfAborted()
+    const objects = plan.outputs.map((output, index) => ({
+      path: output.path,
+      content_type: output.contentType,
+      profile: output.profile,
+      role: 'media' as const,
+      ...stored[index]!,
+    }))
+    return { objects, warnings: plan.warnings, progress: progress.snapshot() }
+  } finally {
+    clearTimeout(deadline)
+  }
+}
+
+function requireOurs(task: TaskDescription, request: RunRequest): void {
+  if (!SUPPORTED_PROTOCOLS.includes(task.protocol))
+    throw new TaskError(
+      'protocol_mismatch',
+      `The service speaks protocol ${task.protocol}, which this transcoder does not.`,
+    )
+  if (task.attempt !== request.attempt) throw new StaleAttempt()
+}
+
+/** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
+async function agreeOnPlan(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<Plan> {
+  if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
+  const own = planJob(toSpec(task.config, task.input_name), media, attempt.engine.features)
+  return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
+}
+
+/** A plan of another version was made by another version of this program, during a rollout. */
+function readPlan(value: unknown): Plan {
+  const plan = value as Partial<Plan> | null
+  if (plan?.version !== 1 || !Array.isArray(plan.outputs) || plan.outputs.length === 0)
+    throw new TaskError('protocol_mismatch', 'The stored plan was made by another version of the transcoder.')
+  return plan as Plan
+}
+
+/** A halted commit is broken off at once, but for the end of the process: then it may still arrive. */
+function commitSignal(halt: AbortSignal): AbortSignal {
+  const commit = new AbortController()
+  const stop = (): void => {
+    const patient = halt.reason instanceof Halt && halt.reason.kind === 'interrupted'
+    setTimeout(() => commit.abort(halt.reason), patient ? COMMIT_GRACE_MS : 0).unref()
+  }
+  if (halt.aborted) stop()
+  else halt.addEventListener('abort', stop, { once: true })
+  return commit.signal
+}
+
+/** How long the door is asked to hear of an ending. A process that was told to end has 10 s altogether. */
+const TELL_MS: Record<HaltKind | 'failed', number> = {
+  failed: 120_000,
+  cancelled: 30_000,
+  interrupted: 4000,
+  unheard: 10_000,
+  stopped: 0,
+}
+
+async function tell(door: Door, log: Log, cause: unknown, secrets: readonly string[]): Promise<void> {
+  const kind = cause instanceof Halt ? cause.kind : 'failed'
+  if (kind === 'stopped' || cause instanceof StaleAttempt) {
+    log.info('stopped: this attempt is no longer the current one')
+    return
+  }
+  const post: FailPost =
+    kind === 'failed'
+      ? { reason: 'failed', error: toJobError(cause, secrets) }
+      : { reason: kind === 'cancelled' ? 'cancelled' : 'interrupted' }
+  if (post.error?.code === 'internal' && cause instanceof Error)
+    log.error('unexpected', { stack: scrub(cause.stack ?? '', secrets) })
+  log.info('ended', { reason: post.reason, code: post.error?.code, error: post.error?.message })
+  await door.fail(post, TELL_MS[kind], new AbortController().signal).catch((error: unknown) => {
+    log.warn('the ending could not be told', { error: scrub(String(error), secrets) })
+  })
+}
