@@ -1,0 +1,104 @@
+// In charge of: what ffmpeg and ffprobe may open and how much they may take for it (flags before an input).
+// Not in charge of: limits of the process (run.ts), the addresses behind the loopback gateway.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+
+/** Containers only. No playlists, no concat, no image or text formats: those name further files. */
+const formats =
+  'mov,mpegts,matroska,webm,mxf,avi,flv,asf,mpeg,mpegvideo,ogg,wav,aac,ac3,eac3,mp3,h264,hevc,m4v,gxf,dv,aiff,flac,w64'
+
+/**
+ * Decoders by name: what real sources are made of, and no more. Left out on purpose are the hundreds of game, screen and
+ * archive codecs (magicyuv among them) whose parsers see hostile bytes for nobody's benefit.
+ */
+const decoders = [
+  // Video of delivery and broadcast.
+  ...['h264', 'hevc', 'mpeg1video', 'mpeg2video', 'mpegvideo', 'mpeg4', 'vp8', 'vp9', 'libvpx', 'libvpx-vp9', 'theora'],
+  ...['av1', 'libdav1d', 'libaom-av1', 'vc1', 'wmv1', 'wmv2', 'wmv3', 'msmpeg4', 'msmpeg4v2', 'h263', 'flv'],
+  // Video of cameras, editing and archives.
+  ...[
+    'prores',
+    'dnxhd',
+    'dvvideo',
+    'mjpeg',
+    'jpeg2000',
+    'ffv1',
+    'huffyuv',
+    'ffvhuff',
+    'utvideo',
+    'v210',
+    'rawvideo',
+    'qtrle',
+    'png',
+  ],
+  // Audio.
+  ...[
+    'aac',
+    'aac_latm',
+    'ac3',
+    'eac3',
+    'mp1',
+    'mp1float',
+    'mp2',
+    'mp2float',
+    'mp3',
+    'mp3float',
+    'dca',
+    'truehd',
+    'mlp',
+  ],
+  ...['flac', 'alac', 'vorbis', 'libvorbis', 'opus', 'libopus', 'wmav1', 'wmav2', 'wmapro', 'wmalossless', 's302m'],
+  ...['amrnb', 'amrwb', 'adpcm_ima_wav', 'adpcm_ima_qt', 'adpcm_ms', 'adpcm_swf'],
+  ...[
+    'pcm_s16le',
+    'pcm_s16be',
+    'pcm_s24le',
+    'pcm_s24be',
+    'pcm_s32le',
+    'pcm_s32be',
+    'pcm_f32le',
+    'pcm_f32be',
+    'pcm_f64le',
+  ],
+  ...['pcm_f64be', 'pcm_u8', 'pcm_s8', 'pcm_alaw', 'pcm_mulaw', 'pcm_bluray', 'pcm_dvd'],
+  // ffprobe opens a decoder for every stream and gives up where one is refused: subtitles and cover art are left out of the
+  // output later, but must not make a film unreadable.
+  ...['dvbsub', 'dvdsub', 'pgssub', 'xsub', 'libzvbi_teletextdec', 'cc_dec', 'mov_text', 'subrip', 'srt', 'ass', 'ssa'],
+  ...['webvtt', 'text', 'bmp', 'gif'],
+].join(',')
+
+/** The same for every input, of ffmpeg and of ffprobe. */
+const common = [
+  ...['-format_whitelist', formats],
+  ...['-codec_whitelist', decoders],
+  // One allocation; a header can ask for gigabytes.
+  ...['-max_alloc', '536870912'],
+  // 8192 × 8192.
+  ...['-max_pixels', '67108864'],
+  ...['-max_streams', '100'],
+]
+
+/** Before an input on the loopback gateway: plain http over tcp, and nothing that the media itself names. */
+export function httpInputFlags(): string[] {
+  return [
+    ...['-protocol_whitelist', 'http,tcp'],
+    ...common,
+    // Microseconds without a byte.
+    ...['-rw_timeout', '20000000'],
+    // A dropped connection would end in exit code 0 with half of the media (performance, finding 2). http inputs only: a
+    // file input aborts on these.
+    ...['-reconnect', '1', '-reconnect_streamed', '1', '-reconnect_on_network_error', '1'],
+    ...['-reconnect_on_http_error', '429,5xx', '-reconnect_delay_max', '5'],
+  ]
+}
+
+/** Before a local file given as a `file:` URL. */
+export function fileInputFlags(): string[] {
+  return ['-protocol_whitelist', 'file', ...common]
+}
+
+/** The flags that fit an address; throws on anything but http and file. */
+export function inputFlags(url: string): string[] {
+  if (url.startsWith('http://')) return httpInputFlags()
+  if (url.startsWith('file:')) return fileInputFlags()
+  throw new TypeError('an input is an http: or file: URL')
+}

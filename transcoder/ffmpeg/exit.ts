@@ -1,0 +1,86 @@
+// In charge of: reading how ffmpeg ended: a code and a sentence for people.
+// Not in charge of: trusting it. Exit code 0 is NOT success (a cut input ends with 0): the caller compares durations too.
+import type { JobErrorCode } from '#contract/errors.ts'
+
+export interface Ending {
+  code: number | null
+  signal: string | null
+  stderr: string
+}
+
+export interface Verdict {
+  code: JobErrorCode
+  message: string
+}
+
+/** First match wins: the machine's troubles first, because they make the media look broken. */
+const causes: readonly [RegExp, JobErrorCode, string][] = [
+  [
+    /reserved_moov_size is too small/,
+    'output_incomplete',
+    'The space that was kept for the header of an MP4 was too small.',
+  ],
+  [/No space left on device|Disk quota exceeded/i, 'disk_full', 'The transcoder ran out of disk space.'],
+  [/File too large/i, 'output_too_large', 'An output grew beyond the size that is allowed.'],
+  [
+    /Cannot allocate memory|Error allocating|malloc of size \d+ failed|Out of memory/i,
+    'encoder_failed',
+    'The source needs more memory than a task may take.',
+  ],
+  [
+    /Connection (refused|reset|timed out)|Network is unreachable|Operation timed out|HTTP error 5\d\d|Server returned 5XX|End of file.*http/i,
+    'source_unreachable',
+    'The source could not be read to its end.',
+  ],
+  [/HTTP error 404|Server returned 404/i, 'source_not_found', 'The source does not exist.'],
+  [/HTTP error 40[13]|Server returned 40[13]/i, 'source_forbidden', 'The source may not be read.'],
+  [
+    /moov atom not found/i,
+    'source_damaged',
+    'The source is an MP4 or MOV without its index ("moov"): it was cut off or its recording was never finished.',
+  ],
+  [
+    /Codec \([^)]*\) not on whitelist|Decoder .* not found|Unknown decoder/i,
+    'source_not_media',
+    'The source uses a codec that is not accepted.',
+  ],
+  [
+    /Format not on whitelist|not on whitelist|not in allowed_extensions|Protocol '[^']*' not on whitelist/i,
+    'source_not_media',
+    'The source is not a media file of a kind that is accepted (playlists, text and still images are not).',
+  ],
+  [
+    /Error while opening encoder|Error initializing output stream|Could not open encoder|Nothing was written into output/i,
+    'encoder_failed',
+    'The encoder refused these settings, or the source has no picture that can be decoded.',
+  ],
+  [
+    /Invalid data found when processing input/i,
+    'source_damaged',
+    'The source is damaged: it could not be read as media.',
+  ],
+  [/matches no streams/i, 'source_damaged', 'The source lost a stream between its inspection and its transcoding.'],
+]
+
+/** Signals that the kernel sends for a reason of its own. */
+const signals: Record<string, Verdict> = {
+  SIGXFSZ: { code: 'output_too_large', message: 'An output grew beyond the size that is allowed.' },
+  SIGXCPU: { code: 'deadline_exceeded', message: 'The task used more processor time than it may.' },
+  SIGKILL: { code: 'encoder_failed', message: 'The encoder was killed, most likely because memory ran out.' },
+}
+
+/** null = exit code 0. Pure; `stderr` is the end of what ffmpeg said. */
+export function explainExit(ending: Ending): Verdict | null {
+  if (ending.code === 0 && ending.signal === null) return null
+  // prlimit and shells report a signal as 128 + its number.
+  const signal = ending.signal ?? (ending.code === 153 ? 'SIGXFSZ' : null)
+  const known = signal === null ? undefined : signals[signal]
+  if (known !== undefined) return known
+  if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
+  for (const [pattern, code, message] of causes) if (pattern.test(ending.stderr)) return { code, message }
+  const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
+  return {
+    code: 'encoder_failed',
+    message: `The encoder stopped with code ${ending.code ?? 'unknown'}${last === '' ? '.' : `: ${last}`}`,
+  }
+}

