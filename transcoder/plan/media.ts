@@ -27,6 +27,8 @@ export interface VideoStream {
   colorSpace: string | null
   colorTransfer: string | null
   colorPrimaries: string | null
+  /** CEA-608/708 captions were seen inside the pictures. False is no proof: most probes decode too few pictures. */
+  closedCaptions: boolean
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
   durationSeconds: number | null

@@ -4,20 +4,58 @@ import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, VideoCodec } from '#contract/spec.ts'
 import type { Rational } from './media.ts'
 
+/** none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate). */
+export type Deinterlace = 'none' | 'frames' | 'fields'
+
+/** The colour that a picture is written in, in ffmpeg's own names. The range of an output is always limited ("tv"). */
+export interface ColorTags {
+  matrix: 'bt709' | 'smpte170m'
+  primaries: 'bt709' | 'smpte170m' | 'bt470bg'
+  transfer: 'bt709' | 'smpte170m' | 'bt470bg'
+}
+
+/** How decoded pictures are to be read: what the source says, or what its size suggests where it says nothing. */
+export interface SourcePicture {
+  /** RGB pixels: converted by way of planar RGB, which every scaler takes. */
+  rgb: boolean
+  /** Upright size in pixels. */
+  width: number
+  height: number
+  /** True for 8-bit 4:2:0 of limited range: a picture that needs neither scaling nor a matrix can then stay as it is. */
+  plain: boolean
+  matrix: string
+  fullRange: boolean
+  primaries: string
+  transfer: string
+  /** toneMap: PQ or HLG, brought to BT.709. gamut: SDR in a wider gamut, brought to BT.709. */
+  conversion: 'none' | 'toneMap' | 'gamut'
+}
+
 export interface VideoPlan {
   codec: VideoCodec
   quality: Quality
   mode: BitrateMode
   bitrateKbps: number
+  /** Highest rate of the decoder's buffer model; equal to bitrateKbps for cbr. */
+  maxKbps: number
+  /** Size of that buffer in bits. */
+  bufferBits: number
   /** Output size in pixels, even. */
   width: number
   height: number
+  /** Size of the picture inside the frame, even; smaller than the frame where bars are needed. */
+  pictureWidth: number
+  pictureHeight: number
   /** Sample aspect ratio of the output. */
   sar: Rational
   frameRate: Rational
   /** Frames per GOP, exact and closed. */
   gopFrames: number
   bFrames: number
+  deinterlace: Deinterlace
+  color: ColorTags
+  /** CEA-608/708 in the video is carried over; false = removed, because this cadence would garble it. */
+  captions: boolean
 }
 
 export interface AudioPlan {
@@ -29,7 +67,10 @@ export interface AudioPlan {
   sampleRate: number
   /** 1-based index among the source's audio streams. */
   sourceStream: number
+  /** ISO 639-2, three lower-case letters. */
   language: string | null
+  /** Linear percent, 0 to 200. */
+  volumePercent: number
 }
 
 export interface OutputPlan {
@@ -43,7 +84,10 @@ export interface OutputPlan {
   audio: AudioPlan[]
   /** Upper estimate of the file's size in bytes; decides the part size. */
   expectedBytes: number
-  /** Bytes kept free for the header of an mp4 so that the rest can leave while encoding; null for ts. */
+  /**
+   * Bytes kept free for the header of an mp4 so that the rest can leave while encoding.
+   * null: a transport stream, or an mp4 whose header is moved to the front after the end (and that leaves after the end).
+   */
   headerReserveBytes: number | null
   /** Constant multiplex rate of a transport stream in kbps; null = variable. */
   muxRateKbps: number | null
@@ -57,6 +101,12 @@ export interface Plan {
   videoOffsetSeconds: number
   /** Audio streams of the source that some output uses, 1-based, ascending. */
   sourceAudio: number[]
+  picture: SourcePicture
+  scaler: 'zscale' | 'scale'
+  /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
+  disableDrc: boolean
+  /** This libx265 has an option for captions (its default differs between versions). */
+  hevcCaptionsOption: boolean
   outputs: OutputPlan[]
   warnings: Warning[]
 }

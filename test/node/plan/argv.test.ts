@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import type { JobSpec } from '#contract/spec.ts'
+import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
+import { planJob } from '../../../transcoder/plan/decide.ts'
+import type { MediaInfo } from '../../../transcoder/plan/media.ts'
+import { job, rendition, sound, source, track } from './jobs.ts'
+
+const HEAD = '-nostdin -hide_banner -y -loglevel level+warning -nostats -progress pipe:1 -stats_period 0.5'
+const SD = '-colorspace smpte170m -color_primaries bt709 -color_trc bt709 -color_range tv'
+const SET_SD = 'setparams=range=tv:colorspace=smpte170m:color_primaries=bt709:color_trc=bt709'
+const SCALED = 'zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited'
+
+function argv(spec: JobSpec, media: MediaInfo = source(), abilities?: Parameters<typeof planJob>[2]): string[] {
+  const plan = planJob(spec, media, abilities)
+  const outputs = plan.outputs.map((_output, index) => `/task/${index}`)
+  return ffmpegArgs(plan, { input: 'http://in', inputFlags: ['-flags-of-the-cell'], outputs, threads: 0 })
+}
+
+function after(args: readonly string[], flag: string): string | undefined {
+  return args[args.indexOf(flag) + 1]
+}
+
+describe('the whole command', () => {
+  test('one h264 mp4 with stereo, vbr', () => {
+    expect(argv(job()).join(' ')).toBe(
+      [
+        HEAD,
+        '-flags-of-the-cell -i http://in -filter_complex',
+        `[0:V:0]fps=25/1:start_time=0,${SCALED},setsar=1/1:max=65535,format=yuv420p,${SET_SD}[v0];` +
+          '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0]',
+        '-map [v0] -map [a0_0] -map_metadata -1 -map_chapters -1',
+        '-c:v libx264 -preset veryfast -profile:v high -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -bf 2 -b_strategy 0',
+        `-b:v 500k -maxrate 750k -bufsize 1500000 ${SD}`,
+        '-c:a:0 aac -b:a:0 128k -fflags +bitexact -moov_size 48528 -f mp4 file:/task/0',
+      ].join(' '),
+    )
+  })
+
+  test('a ladder of three decodes once and scales each size once from the source', () => {
+    const spec = job({
+      video: [
+        rendition({ width: 1280, height: 720, bitrateKbps: 3000 }),
+        rendition({ index: 1, width: 640, height: 360, bitrateKbps: 900 }),
+        rendition({ index: 2, width: 640, height: 360, bitrateKbps: 600 }),
+      ],
+    })
+    const tail = (size: string, matrix: string) =>
+      `${size}setsar=1/1:max=65535,format=yuv420p,setparams=range=tv:colorspace=${matrix}:color_primaries=bt709:color_trc=bt709`
+    expect(after(argv(spec), '-filter_complex')?.split(';')).toEqual([
+      '[0:V:0]fps=25/1:start_time=0,split=2[s_v0][s_v1_v2]',
+      // The size of the source: no scaler at all.
+      `[s_v0]${tail('', 'bt709')}[v0]`,
+      `[s_v1_v2]${tail('zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,', 'smpte170m')},split=2[v1][v2]`,
+      '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][a1_0][a2_0]',
+    ])
+  })
+
+  test('mpeg2 with mp2 and ac3 5.1 in a constant transport stream', () => {
+    const spec = job({
+      container: 'ts',
+      videoCodec: 'mpeg2',
+      video: [rendition({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000, audioProfiles: [0, 1] })],
+      audio: [
+        track({ codec: 'mp2', bitrateKbps: 192 }),
+        track({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 384, sourceStream: 2 }),
+      ],
+    })
+    const media = source(
+      { fieldOrder: 'tt' },
+      { audio: [sound({ language: 'deu' }), sound({ index: 2, number: 2, codec: 'ac3' })] },
+    )
+    expect(argv(spec, media).join(' ')).toBe(
+      [
+        HEAD,
+        '-flags-of-the-cell -drc_scale 0 -i http://in -filter_complex',
+        '[0:V:0]bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=25/1:start_time=0,' +
+          `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,setsar=64/45:max=65535,format=yuv420p,${SET_SD}[v0];` +
+          '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0];' +
+          '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=5.1(side)[a0_1]',
+        '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
+        '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop',
+        `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k ${SD}`,
+        '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k',
+        '-fflags +bitexact -mpegts_flags +resend_headers -muxrate 5094k -f mpegts file:/task/0',
+      ].join(' '),
+    )
+  })
+
+  test('hevc cbr in mp4', () => {
+    const spec = job({ videoCodec: 'hevc', quality: 'best', video: [rendition({ mode: 'cbr', audioProfiles: [] })] })
+    expect(argv(spec).slice(argv(spec).indexOf('-c:v')).join(' ')).toBe(
+      [
+        '-c:v libx265 -preset slow -forced-idr 1',
+        '-x265-params log-level=error:keyint=25:min-keyint=25:scenecut=0:open-gop=0:bframes=2:b-adapt=0:b-pyramid=0:strict-cbr=1:hrd=1:vbv-maxrate=500:vbv-bufsize=500',
+        `-b:v 500k -maxrate 500k -bufsize 500000 -a53cc 1 ${SD}`,
+        '-fflags +bitexact -tag:v hvc1 -moov_size 21168 -f mp4 file:/task/0',
+      ].join(' '),
+    )
+  })
+})
+
+describe('single flags', () => {
+  const presets: [JobSpec['videoCodec'], JobSpec['quality'], string][] = [
+    ['h264', 'good', 'veryfast'],
+    ['h264', 'better', 'medium'],
+    ['h264', 'best', 'slow'],
+    ['hevc', 'good', 'veryfast'],
+    ['hevc', 'better', 'fast'],
+    ['hevc', 'best', 'slow'],
+  ]
+  test.each(presets)('%s %s is preset %s', (videoCodec, quality, preset) => {
+    expect(after(argv(job({ videoCodec, quality })), '-preset')).toBe(preset)
+  })
+
+  test('h264 cbr is signalled by HRD', () => {
+    const args = argv(job({ video: [rendition({ mode: 'cbr' })] }))
+    expect(after(args, '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1')
+    expect(after(args, '-minrate')).toBe('500k')
+  })
+
+  test('unknown length: the header is moved to the front afterwards', () => {
+    const args = argv(job(), source({ durationSeconds: null }, { durationSeconds: null }))
+    expect(after(args, '-movflags')).toBe('+faststart')
+    expect(args).not.toContain('-moov_size')
+  })
+
+  test('an ffmpeg 5.1 without caption option gets none for hevc', () => {
+    const old = { zscale: true, hevcCaptions: false, captionsAcrossRates: false }
+    expect(argv(job({ videoCodec: 'hevc' }), source(), old)).not.toContain('-a53cc')
+  })
+
+  test('video that begins late is pulled to 0', () => {
+    expect(after(argv(job(), source({ startSeconds: 1.42 }, { startSeconds: 1.4 })), '-itsoffset')).toBe('-0.020000')
+  })
+
+  test('threads are named for decoder, filters and each output when they are limited', () => {
+    const args = ffmpegArgs(planJob(job(), source()), {
+      input: 'file:/in',
+      inputFlags: [],
+      outputs: ['/out'],
+      threads: 2,
+    })
+    expect(args.filter((word) => word === '-threads')).toHaveLength(2)
+    expect(after(args, '-filter_complex_threads')).toBe('2')
+    expect(argv(job())).not.toContain('-threads')
+  })
+
+  test('an output without an absolute path is a mistake of ours', () => {
+    const plan = planJob(job(), source())
+    expect(() => ffmpegArgs(plan, { input: 'file:/in', inputFlags: [], outputs: ['-x.mp4'], threads: 0 })).toThrow(
+      TypeError,
+    )
+  })
+})
+
+describe('single filters', () => {
+  const chain = (spec: JobSpec, media: MediaInfo, abilities?: Parameters<typeof planJob>[2]) =>
+    after(argv(spec, media, abilities), '-filter_complex') ?? ''
+
+  test('full range is converted even at the same size', () => {
+    const spec = job({ video: [rendition({ width: 1280, height: 720, bitrateKbps: 3000 })] })
+    expect(chain(spec, source({ pixelFormat: 'yuvj420p', colorRange: 'pc' }))).toContain(
+      'zscale=w=1280:h=720:filter=lanczos:min=bt709:rin=full:m=bt709:r=limited',
+    )
+  })
+  test('RGB goes by way of planar RGB and has no matrix to be told', () => {
+    expect(chain(job(), source({ pixelFormat: 'rgb24', colorSpace: null }))).toContain(
+      'format=gbrp,zscale=w=320:h=180:filter=lanczos:rin=full:m=smpte170m:r=limited',
+    )
+  })
+  test('without zscale swscale does it, with its own names', () => {
+    const plain = { zscale: false, hevcCaptions: true, captionsAcrossRates: true }
+    expect(chain(job(), source(), plain)).toContain(
+      'scale=w=320:h=180:flags=lanczos+accurate_rnd+full_chroma_int:in_color_matrix=bt709:in_range=limited:out_color_matrix=bt601:out_range=limited',
+    )
+  })
+  test('HDR is mapped once, before the renditions part', () => {
+    const hdr = source({
+      colorTransfer: 'smpte2084',
+      colorPrimaries: 'bt2020',
+      colorSpace: 'bt2020nc',
+      pixelFormat: 'yuv420p10le',
+    })
+    const spec = job({ video: [rendition(), rendition({ index: 1, width: 640, height: 360 })] })
+    expect(chain(spec, hdr).split(';')[0]).toBe(
+      '[0:V:0]fps=25/1:start_time=0,zscale=min=bt2020nc:rin=limited:pin=bt2020:tin=smpte2084:t=linear:npl=100,format=gbrpf32le,' +
+        'zscale=p=bt709,tonemap=tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited,format=yuv420p,split=2[s_v0][s_v1]',
+    )
+  })
+  test('mpeg2 bars are centred on even lines', () => {
+    const spec = job({ videoCodec: 'mpeg2', video: [rendition({ width: 720, height: 576, bitrateKbps: 3000 })] })
+    expect(chain(spec, source({ width: 1280, height: 544 }))).toContain('pad=720:576:0:70:color=black,setsar=64/45')
+  })
+  test.each([
+    [0, ',volume=0['],
+    [50, ',volume=0.5['],
+    [200, ',volume=2,aresample=192000,alimiter=limit=0.891251:level=0:latency=1,aresample=48000['],
+  ])('volume %i', (audioVolume, expected) => {
+    expect(chain(job({ audioVolume }), source())).toContain(expected)
+  })
+  test('nothing of a job reaches the graph', () => {
+    const spec = job({ inputName: "x';movie=/etc/passwd", video: [rendition({ output: "a';movie=b.mp4" })] })
+    expect(chain(spec, source({ colorSpace: "bt709';movie=", colorPrimaries: ';x', colorTransfer: ';y' }))).not.toMatch(
+      /movie|;x|;y/,
+    )
+  })
+})

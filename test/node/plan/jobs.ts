@@ -1,0 +1,88 @@
+// In charge of: small jobs and sources for planning tests; each test names only what it is about.
+// Not in charge of: expectations.
+import type { AudioProfile, JobSpec, VideoProfile } from '#contract/spec.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../../../transcoder/plan/media.ts'
+
+export function job(change: Partial<JobSpec> = {}): JobSpec {
+  return {
+    container: 'mp4',
+    videoCodec: 'h264',
+    quality: 'good',
+    gopSeconds: 1,
+    ipDistance: 3,
+    keepFps: true,
+    forceProgressive: false,
+    audioVolume: 100,
+    inputName: 'clip',
+    outputDirectory: '',
+    video: [rendition()],
+    audio: [track()],
+    ...change,
+  }
+}
+
+export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
+  return {
+    index: 0,
+    output: `out_${change.index ?? 0}.mp4`,
+    width: 320,
+    height: 180,
+    mode: 'vbr',
+    bitrateKbps: 500,
+    frameRateFactor: '1x',
+    audioProfiles: [0],
+    progressive: false,
+    ...change,
+  }
+}
+
+export function track(change: Partial<AudioProfile> = {}): AudioProfile {
+  return { index: 0, codec: 'aac', channels: 2, bitrateKbps: 128, sourceStream: 1, ...change }
+}
+
+export function source(video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}): MediaInfo {
+  return {
+    formats: ['mov', 'mp4'],
+    durationSeconds: 10,
+    startSeconds: 0,
+    sizeBytes: 1_000_000,
+    video: {
+      index: 0,
+      codec: 'h264',
+      width: 1280,
+      height: 720,
+      sar: { num: 1, den: 1 },
+      rotation: 0,
+      frameRate: { num: 25, den: 1 },
+      variableFrameRate: false,
+      fieldOrder: 'progressive',
+      pixelFormat: 'yuv420p',
+      colorRange: 'tv',
+      colorSpace: 'bt709',
+      colorTransfer: 'bt709',
+      colorPrimaries: 'bt709',
+      closedCaptions: false,
+      startSeconds: 0,
+      durationSeconds: 10,
+      ...video,
+    },
+    audio: [sound()],
+    other: [],
+    ...change,
+  }
+}
+
+export function sound(change: Partial<AudioStream> = {}): AudioStream {
+  return {
+    index: 1,
+    number: 1,
+    codec: 'aac',
+    channels: 2,
+    channelLayout: 'stereo',
+    sampleRate: 48000,
+    language: null,
+    startSeconds: 0,
+    durationSeconds: 10,
+    ...change,
+  }
+}

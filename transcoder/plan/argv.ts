@@ -1,0 +1,108 @@
+// In charge of: spelling a plan as the arguments of one ffmpeg process: one decode, as many encodes as there are outputs.
+// Not in charge of: deciding anything, running anything.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { audioEncoder, videoEncoder } from './encoders.ts'
+import { audioFilters, videoFilters } from './filters.ts'
+import { shareFilters } from './graph.ts'
+import type { OutputPlan, Plan } from './plan.ts'
+
+export interface Ends {
+  /** Address or `file:` URL of the source. */
+  input: string
+  /** Security flags that belong before the input (ffmpeg/cell.ts). */
+  inputFlags: readonly string[]
+  /** Absolute paths, one for each output of the plan, in its order. */
+  outputs: readonly string[]
+  /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
+  threads: number
+}
+
+export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
+  const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
+  return [
+    // Never ask, never wait for a key.
+    ...['-nostdin', '-hide_banner', '-y'],
+    // Warnings are what an exit is explained with; statistics go to the progress pipe only.
+    ...['-loglevel', 'level+warning', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
+    ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
+    ...threads,
+    ...ends.inputFlags,
+    // The AC-3 decoder compresses dynamics by default; the output should sound like the source.
+    ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
+    // Pictures start at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
+    ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
+    ...['-i', ends.input],
+    ...['-filter_complex', graph(plan)],
+    ...plan.outputs.flatMap((output, position) => [
+      ...outputArgs(plan, output, position),
+      ...threads,
+      target(ends.outputs[position]),
+    ]),
+  ]
+}
+
+function graph(plan: Plan): string {
+  const video = plan.outputs.map((output, position) => ({
+    filters: videoFilters(plan, output.video),
+    label: `v${position}`,
+  }))
+  const audio = plan.sourceAudio.flatMap((stream) =>
+    shareFilters(
+      `[0:a:${stream - 1}]`,
+      plan.outputs.flatMap((output, position) =>
+        output.audio.flatMap((track, order) =>
+          track.sourceStream === stream ? [{ filters: audioFilters(track), label: `a${position}_${order}` }] : [],
+        ),
+      ),
+      'asplit',
+    ),
+  )
+  // V, not v: cover art is a video stream too.
+  return [...shareFilters('[0:V:0]', video, 'split'), ...audio].join(';')
+}
+
+function outputArgs(plan: Plan, output: OutputPlan, position: number): string[] {
+  return [
+    ...['-map', `[v${position}]`],
+    ...output.audio.flatMap((_track, order) => ['-map', `[a${position}_${order}]`]),
+    // Nothing of the source's own text: titles may be private, and chapters would become a track.
+    ...['-map_metadata', '-1', '-map_chapters', '-1'],
+    ...videoEncoder(plan, output.video),
+    ...output.audio.flatMap(audioEncoder),
+    // No version of a tool and no clock in the file.
+    ...['-fflags', '+bitexact'],
+    ...(output.container === 'mp4' ? mp4(output) : transportStream(output)),
+  ]
+}
+
+function mp4(output: OutputPlan): string[] {
+  return [
+    // Apple's players take hvc1 only; ffmpeg's default is hev1.
+    ...(output.video.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
+    // Reserved: the header is in front and every byte behind it is final once written. Else: moved to the front at the end.
+    ...(output.headerReserveBytes === null
+      ? ['-movflags', '+faststart']
+      : ['-moov_size', `${output.headerReserveBytes}`]),
+    ...['-f', 'mp4'],
+  ]
+}
+
+function transportStream(output: OutputPlan): string[] {
+  return [
+    // PAT and PMT again at every key frame: one can tune in there.
+    ...['-mpegts_flags', '+resend_headers'],
+    // Null packets up to a constant rate.
+    ...(output.muxRateKbps === null ? [] : ['-muxrate', `${output.muxRateKbps}k`]),
+    ...['-f', 'mpegts'],
+  ]
+}
+
+/** `file:` and absolute, so that a name with a colon or a dash in front is a file and nothing else. */
+function target(path: string | undefined): string {
+  if (path === undefined || !path.startsWith('/')) throw new TypeError('every output needs an absolute path')
+  return `file:${path}`
+}
+
+function seconds(value: number): string {
+  return value.toFixed(6)
+}

@@ -1,0 +1,161 @@
+// In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
+// Not in charge of: running ffprobe (transcoder/probe.ts).
+import type { AudioStream, MediaInfo, OtherStream, Rational, VideoStream } from './media.ts'
+import { distance, ratio } from './rational.ts'
+
+/** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
+export interface ProbeDocument {
+  format?: { format_name?: string; start_time?: string; duration?: string; size?: string }
+  streams?: ProbeStream[]
+}
+interface ProbeStream {
+  index?: number
+  codec_type?: string
+  codec_name?: string
+  codec_tag_string?: string
+  width?: number
+  height?: number
+  sample_aspect_ratio?: string
+  avg_frame_rate?: string
+  r_frame_rate?: string
+  field_order?: string
+  pix_fmt?: string
+  color_range?: string
+  color_space?: string
+  color_transfer?: string
+  color_primaries?: string
+  closed_captions?: number
+  start_time?: string
+  duration?: string
+  channels?: number
+  channel_layout?: string
+  sample_rate?: string
+  disposition?: Record<string, number>
+  tags?: Record<string, string>
+  side_data_list?: { side_data_type?: string; rotation?: number | string }[]
+}
+
+/** The two rates of a constant source differ by rounding only. */
+const VARIABLE_FROM = 0.01
+const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
+
+export function readMedia(document: ProbeDocument): MediaInfo {
+  const streams = document.streams ?? []
+  const pictures = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
+  const sounds = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
+  // Positions count every audio stream, as ffmpeg's `0:a:n` does, even one that could not be read.
+  const allSounds = streams.filter((stream) => stream.codec_type === 'audio')
+  const main = pictures[0]
+  return {
+    formats: document.format?.format_name?.split(',') ?? [],
+    durationSeconds: positive(document.format?.duration),
+    startSeconds: number(document.format?.start_time),
+    sizeBytes: positive(document.format?.size),
+    video: main === undefined ? null : readVideo(main),
+    audio: sounds.map((stream) => readAudio(stream, allSounds.indexOf(stream) + 1)),
+    other: streams.filter((stream) => stream !== main && !sounds.includes(stream)).map(readOther),
+  }
+}
+
+function isCover(stream: ProbeStream): boolean {
+  return stream.disposition?.['attached_pic'] === 1 || stream.disposition?.['timed_thumbnails'] === 1
+}
+
+function hasSize(stream: ProbeStream): boolean {
+  return (stream.width ?? 0) > 0 && (stream.height ?? 0) > 0
+}
+
+function readVideo(stream: ProbeStream): VideoStream {
+  const average = rational(stream.avg_frame_rate, '/')
+  const nominal = rational(stream.r_frame_rate, '/')
+  const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
+  return {
+    index: stream.index ?? 0,
+    codec: stream.codec_name ?? 'unknown',
+    width: stream.width ?? 0,
+    height: stream.height ?? 0,
+    sar: rational(stream.sample_aspect_ratio, ':') ?? ratio(1, 1),
+    rotation: rotation(stream),
+    ...frameRate(average, nominal),
+    fieldOrder,
+    pixelFormat: stream.pix_fmt ?? 'unknown',
+    colorRange: known(stream.color_range),
+    colorSpace: known(stream.color_space),
+    colorTransfer: known(stream.color_transfer),
+    colorPrimaries: known(stream.color_primaries),
+    closedCaptions: stream.closed_captions === 1,
+    startSeconds: number(stream.start_time),
+    durationSeconds: positive(stream.duration),
+  }
+}
+
+/**
+ * The average counts what is there; the nominal rate is the container's time grid. Where they are within rounding of each
+ * other the nominal one is exact; at twice the average it counts fields.
+ */
+function frameRate(
+  average: Rational | null,
+  nominal: Rational | null,
+): { frameRate: Rational | null; variableFrameRate: boolean } {
+  if (average === null || nominal === null) return { frameRate: average ?? nominal, variableFrameRate: false }
+  if (distance(nominal, average) <= VARIABLE_FROM) return { frameRate: nominal, variableFrameRate: false }
+  const fields = distance(nominal, { num: average.num * 2, den: average.den }) <= VARIABLE_FROM
+  return { frameRate: average, variableFrameRate: !fields }
+}
+
+/** ffprobe counts counter-clockwise, as the display matrix does; upright is the other way. */
+function rotation(stream: ProbeStream): VideoStream['rotation'] {
+  const matrix = stream.side_data_list?.find((data) => data.rotation !== undefined)
+  const turn = Math.round(-Number(matrix?.rotation ?? 0) / 90)
+  const quarters = Number.isFinite(turn) ? ((turn % 4) + 4) % 4 : 0
+  return ([0, 90, 180, 270] as const)[quarters as 0 | 1 | 2 | 3]
+}
+
+function readAudio(stream: ProbeStream, position: number): AudioStream {
+  return {
+    index: stream.index ?? 0,
+    number: position,
+    codec: stream.codec_name ?? 'unknown',
+    channels: stream.channels ?? 0,
+    channelLayout: known(stream.channel_layout),
+    sampleRate: positive(stream.sample_rate) ?? 0,
+    language: stream.tags?.['language'] ?? null,
+    startSeconds: number(stream.start_time),
+    durationSeconds: positive(stream.duration),
+  }
+}
+
+function readOther(stream: ProbeStream): OtherStream {
+  return {
+    index: stream.index ?? 0,
+    type: isCover(stream) ? 'cover art' : (stream.codec_type ?? 'unknown'),
+    codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
+    language: stream.tags?.['language'] ?? null,
+  }
+}
+
+function known(text: string | undefined): string | null {
+  return text === undefined || text === 'unknown' || text === 'unspecified' || text === 'reserved' ? null : text
+}
+
+function number(text: string | undefined): number | null {
+  const value = Number.parseFloat(text ?? '')
+  return Number.isFinite(value) ? value : null
+}
+
+function positive(text: string | undefined): number | null {
+  const value = number(text)
+  return value !== null && value > 0 ? value : null
+}
+
+function rational(text: string | undefined, separator: string): Rational | null {
+  const [num, den] = (text ?? '').split(separator).map(Number)
+  const usable =
+    num !== undefined &&
+    den !== undefined &&
+    Number.isSafeInteger(num) &&
+    Number.isSafeInteger(den) &&
+    num > 0 &&
+    den > 0
+  return usable ? ratio(num, den) : null
+}

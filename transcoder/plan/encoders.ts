@@ -1,0 +1,83 @@
+// In charge of: the flags of each encoder.
+// Not in charge of: which rate, GOP or size (decide.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { Quality } from '#contract/spec.ts'
+import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
+
+const presets: Record<'h264' | 'hevc', Record<Quality, string>> = {
+  h264: { good: 'veryfast', better: 'medium', best: 'slow' },
+  hevc: { good: 'veryfast', better: 'fast', best: 'slow' },
+}
+/** qvbr: constant quality below the cap. x265's scale sits a little higher than x264's. */
+const constantQuality = { h264: ['-crf', '21'], hevc: ['-crf', '23'], mpeg2: ['-q:v', '4'] } as const
+
+/** Flags for the output's only video stream. */
+export function videoEncoder(plan: Plan, video: VideoPlan): string[] {
+  return [...spellings[video.codec](plan, video), ...tags(video)]
+}
+
+const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => string[]> = {
+  h264: (_plan, video) => [
+    ...['-c:v', 'libx264', '-preset', presets.h264[video.quality], '-profile:v', 'high'],
+    // Exact GOPs: no key frame before or after its place, none at a scene cut.
+    ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
+    // Closed: no picture refers across a key frame, so that one can cut there.
+    ...['-flags', '+cgop'],
+    // b_strategy 0: anchors exactly ip_distance apart instead of where the encoder likes them.
+    ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
+    ...rate(video),
+    // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
+    ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`, '-x264-params', 'nal-hrd=cbr:force-cfr=1'] : []),
+    // x264 carries captions unless told otherwise.
+    ...(video.captions ? [] : ['-a53cc', '0']),
+  ],
+  hevc: (plan, video) => {
+    const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
+    const pictures = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
+    // strict-cbr with HRD is what makes x265 fill up to the rate.
+    const constant =
+      video.mode === 'cbr'
+        ? `:strict-cbr=1:hrd=1:vbv-maxrate=${video.bitrateKbps}:vbv-bufsize=${video.bufferBits / 1000}`
+        : ''
+    return [
+      ...['-c:v', 'libx265', '-preset', presets.hevc[video.quality]],
+      // Without it x265 writes half of its key frames as CRA, which is not a closed GOP.
+      ...['-forced-idr', '1'],
+      // x265 prints a report at its default log level.
+      ...['-x265-params', `log-level=error:${gop}:${pictures}${constant}`],
+      ...rate(video),
+      // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
+      ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),
+    ]
+  },
+  mpeg2: (_plan, video) => [
+    ...['-c:v', 'mpeg2video'],
+    // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
+    ...['-g', '600', '-force_key_frames', `expr:eq(mod(n,${video.gopFrames}),0)`],
+    ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
+    // mpeg2video reads 0 as "decide by yourself".
+    ...['-sc_threshold', '1000000000', '-flags', '+cgop'],
+    ...rate(video),
+    ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
+    ...(video.captions ? [] : ['-a53cc', '0']),
+  ],
+}
+
+function rate(video: VideoPlan): string[] {
+  const target = video.mode === 'qvbr' ? constantQuality[video.codec] : ['-b:v', `${video.bitrateKbps}k`]
+  return [...target, '-maxrate', `${video.maxKbps}k`, '-bufsize', `${video.bufferBits}`]
+}
+
+/** ffmpeg 5.1 takes the tags from here, 7 from the frames (filters.ts). */
+function tags(video: VideoPlan): string[] {
+  const { matrix, primaries, transfer } = video.color
+  return ['-colorspace', matrix, '-color_primaries', primaries, '-color_trc', transfer, '-color_range', 'tv']
+}
+
+/** Flags for the output's audio stream number `position`. */
+export function audioEncoder(audio: AudioPlan, position: number): string[] {
+  return [
+    ...[`-c:a:${position}`, audio.codec, `-b:a:${position}`, `${audio.bitrateKbps}k`],
+    ...(audio.language === null ? [] : [`-metadata:s:a:${position}`, `language=${audio.language}`]),
+  ]
+}

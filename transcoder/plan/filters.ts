@@ -1,0 +1,126 @@
+// In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
+// Not in charge of: sharing them between outputs (graph.ts).
+import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
+
+/** zscale's name where it differs from ffmpeg's (its table has a typing error for SMPTE 240M). */
+const zscaleMatrix: Record<string, string> = { smpte240m: 'smpte2400m' }
+/** swscale knows fewer names; BT.470BG, SMPTE 170M and BT.601 are one matrix. */
+const swscaleMatrix: Record<string, string> = {
+  bt470bg: 'bt601',
+  smpte170m: 'bt601',
+  bt2020nc: 'bt2020',
+  bt2020c: 'bt2020',
+}
+
+const deinterlacers = {
+  none: [],
+  // mode is always given: bwdif's default is one picture per field. Only frames that are flagged interlaced are touched.
+  frames: ['bwdif=mode=send_frame:parity=auto:deint=interlaced'],
+  fields: ['bwdif=mode=send_field:parity=auto:deint=interlaced'],
+} as const
+
+export function videoFilters(plan: Plan, video: VideoPlan): string[] {
+  const { color } = video
+  const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
+  return [
+    ...deinterlacers[video.deinterlace],
+    // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
+    `fps=${video.frameRate.num}/${video.frameRate.den}:start_time=0`,
+    ...toneMap(plan),
+    ...scale(plan, video),
+    // Even offsets: chroma has half the resolution.
+    ...(bars
+      ? [
+          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=black`,
+        ]
+      : []),
+    // The default limit of 100 would round fractions such as 4096:3645.
+    `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
+    'format=yuv420p',
+    // ffmpeg 7 takes an encoder's tags from the frames; a frame that was not converted may have none.
+    `setparams=range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
+  ]
+}
+
+function centre(outer: number, inner: number): number {
+  return 2 * Math.floor((outer - inner) / 4)
+}
+
+/** PQ and HLG to BT.709 in linear light; everything after it reads limited-range BT.709. */
+function toneMap(plan: Plan): string[] {
+  const { picture } = plan
+  if (picture.conversion !== 'toneMap') return []
+  const range = picture.fullRange ? 'full' : 'limited'
+  return [
+    `zscale=min=${zscaleMatrix[picture.matrix] ?? picture.matrix}:rin=${range}:pin=${picture.primaries}:tin=${picture.transfer}:t=linear:npl=100`,
+    'format=gbrpf32le',
+    'zscale=p=bt709',
+    // desat=0: the default desaturation bleaches skin.
+    'tonemap=tonemap=hable:desat=0',
+    'zscale=t=bt709:m=bt709:r=limited',
+    'format=yuv420p',
+  ]
+}
+
+function scale(plan: Plan, video: VideoPlan): string[] {
+  const { picture } = plan
+  const mapped = picture.conversion === 'toneMap'
+  const matrix = mapped ? 'bt709' : picture.matrix
+  const fullRange = !mapped && picture.fullRange
+  const sameSize = video.pictureWidth === picture.width && video.pictureHeight === picture.height
+  const sameMatrix = sameCoefficients(matrix, video.color.matrix)
+  if (sameSize && sameMatrix && picture.conversion !== 'gamut' && !picture.rgb && (picture.plain || mapped)) return []
+
+  const size = `w=${video.pictureWidth}:h=${video.pictureHeight}`
+  if (plan.scaler === 'scale') {
+    const from = picture.rgb
+      ? ''
+      : `:in_color_matrix=${swscaleMatrix[matrix] ?? matrix}:in_range=${fullRange ? 'full' : 'limited'}`
+    // accurate_rnd and full_chroma_int: without them swscale shifts colours by a level.
+    return [
+      `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int${from}:out_color_matrix=${swscaleMatrix[video.color.matrix] ?? video.color.matrix}:out_range=limited`,
+    ]
+  }
+  // zscale wants to be told what untagged input is; RGB has no matrix of its own and is always full range.
+  const read = picture.rgb ? '' : `:min=${zscaleMatrix[matrix] ?? matrix}`
+  const gamut =
+    picture.conversion === 'gamut' ? `:pin=${picture.primaries}:p=bt709:tin=${picture.transfer}:t=bt709` : ''
+  // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
+  const filter = `zscale=${size}:filter=lanczos${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
+  return picture.rgb ? ['format=gbrp', filter] : [filter]
+}
+
+/** BT.470BG and SMPTE 170M are two names of one matrix (ITU-T H.273 table 4, values 5 and 6). */
+function sameCoefficients(a: string, b: string): boolean {
+  const name = (matrix: string) => (matrix === 'bt470bg' ? 'smpte170m' : matrix)
+  return name(a) === name(b)
+}
+
+/** ac3 numbers the surrounds of 5.1 as side channels, aac as back channels; the sound is the same. */
+const layouts = {
+  aac: { 2: 'stereo', 6: '5.1' },
+  ac3: { 2: 'stereo', 6: '5.1(side)' },
+  mp2: { 2: 'stereo', 6: 'stereo' },
+} as const
+
+export function audioFilters(audio: AudioPlan): string[] {
+  return [
+    // Gaps become silence, and the first sample is at 0 together with the first picture.
+    `aresample=${audio.sampleRate}:async=1:first_pts=0`,
+    `aformat=channel_layouts=${layouts[audio.codec][audio.channels]}`,
+    ...volume(audio),
+  ]
+}
+
+function volume(audio: AudioPlan): string[] {
+  if (audio.volumePercent === 100) return []
+  const gain = `volume=${audio.volumePercent / 100}`
+  if (audio.volumePercent < 100) return [gain]
+  // Louder may clip: a limiter at -1 dB true peak (four times the rate sees between samples), without moving the sound.
+  return [
+    gain,
+    `aresample=${audio.sampleRate * 4}`,
+    'alimiter=limit=0.891251:level=0:latency=1',
+    `aresample=${audio.sampleRate}`,
+  ]
+}

@@ -1,0 +1,46 @@
+// In charge of: one filter graph in which work that several outputs need is done once.
+// Not in charge of: which filters an output needs (filters.ts).
+
+export interface Branch {
+  /** Filters in order, each spelled as ffmpeg wants it; at least one. */
+  filters: readonly string[]
+  /** Label of the result, without brackets. */
+  label: string
+}
+
+/**
+ * Spells branches that start at one input pad (`[0:V:0]`) as filter chains. Equal beginnings are shared and then split:
+ * one decode, one deinterlacer, one scaler for each distinct size.
+ */
+export function shareFilters(input: string, branches: readonly Branch[], split: 'split' | 'asplit'): string[] {
+  const [first] = branches
+  if (first === undefined) return []
+  if (branches.length === 1) return [`${input}${first.filters.join(',')}[${first.label}]`]
+
+  let common = 0
+  while (common < first.filters.length && branches.every((branch) => branch.filters[common] === first.filters[common]))
+    common += 1
+
+  const rest = branches.map((branch) => ({ ...branch, filters: branch.filters.slice(common) }))
+  // Branches that go on with the same filter stay together; one that has nothing left is a result of this split.
+  const groups: Branch[][] = []
+  for (const branch of rest) {
+    const group =
+      branch.filters.length === 0 ? undefined : groups.find(([other]) => other?.filters[0] === branch.filters[0])
+    if (group === undefined) groups.push([branch])
+    else group.push(branch)
+  }
+  const labels = groups.map((group) =>
+    group.length === 1 && group[0]?.filters.length === 0
+      ? group[0].label
+      : `${split[0]}_${group.map((branch) => branch.label).join('_')}`,
+  )
+  const pads = labels.map((label) => `[${label}]`).join('')
+  const head = `${input}${[...first.filters.slice(0, common), `${split}=${groups.length}`].join(',')}${pads}`
+  return [
+    head,
+    ...groups.flatMap((group, position) =>
+      group[0]?.filters.length === 0 ? [] : shareFilters(`[${labels[position]}]`, group, split),
+    ),
+  ]
+}
