@@ -1,0 +1,33 @@
+// In charge of: the whole path of a task without a Worker: probe, plan, argv, run, check.
+// Not in charge of: expectations.
+import { expect } from 'vitest'
+import type { JobSpec } from '#contract/spec.ts'
+import { fileInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
+import { printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
+import { planJob, type EngineAbilities } from '../../../transcoder/plan/decide.ts'
+import type { Plan } from '../../../transcoder/plan/plan.ts'
+import { probe } from '../../../transcoder/probe.ts'
+import { engine } from '../media.ts'
+
+let runs = 0
+
+/** Encodes a local file as the job says. Fails the test where ffmpeg does; its complaint and the command are in the failure. */
+export async function encode(
+  spec: JobSpec,
+  input: string,
+  cwd: string,
+  abilities?: EngineAbilities,
+): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
+  const programs = await engine()
+  const media = await probe(programs, `file:${input}`, { cwd })
+  const plan = planJob(spec, media, abilities ?? programs.features)
+  runs += 1
+  const [first, ...more] = plan.outputs.map((output) => `${cwd}/${runs}_${output.profile}.${output.container}`)
+  if (first === undefined) throw new Error('the job has no output')
+  const outputs: [string, ...string[]] = [first, ...more]
+  const args = ffmpegArgs(plan, { input: `file:${input}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
+  const result = await runFfmpeg(programs, args, { cwd })
+  expect(result, `${printableCommand('ffmpeg', args)}\n${result.stderr}`).toMatchObject({ ended: 'exit', code: 0 })
+  return { plan, outputs, stderr: result.stderr }
+}

@@ -1,0 +1,74 @@
+// In charge of: asking ffprobe what a source is, as plain values, and saying in words when it is nothing usable.
+// Not in charge of: what is made of it (plan/decide.ts).
+import type { JobErrorCode } from '#contract/errors.ts'
+import { TaskError } from './failure.ts'
+import { inputFlags } from './ffmpeg/cell.ts'
+import { explainExit } from './ffmpeg/exit.ts'
+import type { Engine } from './ffmpeg/locate.ts'
+import { FfprobeError, runFfprobe } from './ffmpeg/run.ts'
+import { readMedia, type ProbeDocument } from './plan/document.ts'
+import type { MediaInfo } from './plan/media.ts'
+
+const PROBE_TIMEOUT_MS = 120_000
+
+/**
+ * `url` is the loopback gateway's address or a `file:` URL. Throws TaskError (source_not_media, source_damaged, …); when
+ * `signal` aborts, its reason.
+ */
+export async function probe(
+  engine: Engine,
+  url: string,
+  options: { signal?: AbortSignal; cwd: string },
+): Promise<MediaInfo> {
+  const args = [
+    ...inputFlags(url),
+    '-hide_banner',
+    '-v',
+    'warning',
+    '-of',
+    'json',
+    '-show_format',
+    '-show_streams',
+    '-i',
+    url,
+  ]
+  let text: string
+  try {
+    text = await runFfprobe(engine, args, { ...options, timeoutMs: PROBE_TIMEOUT_MS })
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw error instanceof FfprobeError ? explain(error) : error
+  }
+  const media = readMedia(JSON.parse(text) as ProbeDocument)
+  if (media.video === null && media.audio.length === 0)
+    throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
+      details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },
+    })
+  return media
+}
+
+/** The name's ending alone made ffprobe try this container; the bytes did not. */
+const BY_NAME_ONLY = /detected only with low score/
+
+/** ffprobe says "Invalid data" both for text and for damaged media: a container that was recognised names itself first. */
+const CONTAINER = /\[(mov|matroska|mpegts|avi|flv|asf|mxf|ogg|wav|mpeg)[\w,]* @/
+
+function explain(error: FfprobeError): TaskError {
+  if (error.ended === 'timeout')
+    return new TaskError('source_unreachable', 'The source could not be inspected in time: it answers too slowly.')
+  if (error.ended === 'too_much_output')
+    return new TaskError('source_damaged', 'The source describes itself at a length that no real file has.')
+  const verdict = explainExit(error)
+  const code: JobErrorCode = verdict?.code ?? 'source_damaged'
+  if (BY_NAME_ONLY.test(error.stderr))
+    return new TaskError(
+      'source_not_media',
+      'The source is not a media file: its content is something else than its name says.',
+    )
+  if (code === 'source_damaged' && /Invalid data found/.test(error.stderr) && !CONTAINER.test(error.stderr))
+    return new TaskError('source_not_media', 'The source is not a media file that can be recognised.')
+  // ffprobe encodes nothing: whatever it stumbled over is the source.
+  if (code === 'encoder_failed')
+    return new TaskError('source_damaged', 'The source is damaged: it could not be inspected.')
+  return new TaskError(code, verdict?.message ?? 'The source could not be inspected.')
+}
