@@ -70,6 +70,15 @@ export function availableValues<T>(path: string, values: readonly T[]): readonly
   return left.length === 0 ? values : left
 }
 
+/** What this version accepts of a field, for documentation: null = everything that the contract does. */
+export function acceptedValues(path: string, values: readonly unknown[]): readonly unknown[] | null {
+  const name = path.split('.').at(-1) ?? path
+  if (path.startsWith('cloud_credentials.') && UNAVAILABLE_MEMBERS.some((member) => member === name)) return []
+  const row = rowOf(path)
+  if (row === undefined) return null
+  return row.values === undefined ? (row.except ?? []) : values.filter((value) => !isRefused(row, value))
+}
+
 /** Whether the provider can be used on that side of a job. */
 export function isProviderAvailable(side: 'input' | 'output', provider: string): boolean {
   return !isRefused(rowOf(`cloud_credentials.${side}.cloud_provider`)!, provider)

@@ -128,7 +128,12 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     warnings: facts.warnings,
     outputs: facts.outputs,
     queue_position: facts.position,
-    eta_seconds: ended || facts.task !== 'running' ? null : (progress?.eta_seconds ?? null),
+    eta_seconds:
+      ended || facts.task !== 'running'
+        ? null
+        : progress?.eta_seconds == null
+          ? null
+          : Math.round(progress.eta_seconds),
     created_at: new Date(facts.createdAt).toISOString(),
     started_at: facts.startedAt === null ? null : new Date(facts.startedAt).toISOString(),
     finished_at: facts.finishedAt === null ? null : new Date(facts.finishedAt).toISOString(),
