@@ -1,5 +1,5 @@
 // In charge of: the local guard on real sockets: names are resolved by the test, connections are counted by servers.
-import { createServer } from 'node:http'
+import { createServer, get as get_ } from 'node:http'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -307,8 +307,16 @@ describe('as a node handler', () => {
   test('a request that names no address is refused unless it is for an internal origin', async () => {
     const target = await canary()
     const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
-    await expectRefused(await fetch(door.origin))
+    // As workerd forwards a request: to this door, with the host of the address.
+    const request = get_({ port: door.port, headers: { host: `127.0.0.1:${target.port}` } })
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    expect([answer.statusCode, answer.headers['x-egress-refused']]).toEqual([470, '1'])
     expect(target.connections).toBe(0)
+    const own = await gate({ internalOrigins: [target.origin] })
+    const headers = { host: `127.0.0.1:${target.port}`, 'x-splicepoint-internal': 'own-token' }
+    const passed = get_({ port: own.port, path: '/run', headers })
+    const [second] = (await once(passed, 'response')) as [IncomingMessage]
+    expect([second.statusCode, target.hits[0]?.url]).toEqual([200, '/run'])
   })
 
   test('a body that breaks off upstream breaks off here, also without a length', async () => {
@@ -322,18 +330,22 @@ describe('as a node handler', () => {
     await expect(read).rejects.toThrow('terminated')
   })
 
-  test('a reader that leaves ends the request upstream', async () => {
-    let closed: () => void = () => undefined
-    const ended = new Promise<void>((resolve) => (closed = resolve))
-    const target = await serve((request, response) => {
-      request.once('close', closed)
-      response.write('first')
-    })
-    const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
-    const stop = new AbortController()
-    const answer = await fetch(door.origin, { headers: { 'x-egress-url': target.origin }, signal: stop.signal })
-    expect(answer.status).toBe(200)
-    stop.abort()
-    await ended
-  })
+  test.each([true, false])(
+    'a reader that leaves ends the request upstream (after the headers: %s)',
+    async (started) => {
+      const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const target = await serve((request, response) => {
+        request.once('close', ended.resolve)
+        if (started) response.write('first')
+        asked.resolve()
+      })
+      const door = await gate({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })
+      const stop = new AbortController()
+      const answer = fetch(door.origin, { headers: { 'x-egress-url': target.origin }, signal: stop.signal })
+      await (started ? answer : asked.promise)
+      stop.abort()
+      await Promise.allSettled([answer])
+      await expect(ended.promise).resolves.toBeUndefined()
+    },
+  )
 })

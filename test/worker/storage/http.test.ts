@@ -131,6 +131,7 @@ describe('an http server that', () => {
 
   test.each([
     ['another range than asked for', 'bytes 0-9/20'],
+    ['a range of the right length elsewhere', 'bytes 0-4/20'],
     ['more than asked for', 'bytes 5-14/20'],
     ['no Content-Range', ''],
     ['a range that contradicts itself', 'bytes 5-9/7'],

@@ -41,3 +41,21 @@ test('an upload id cannot be used for another path', async () => {
   expect(upload).toMatch(/^[\w-]+$/)
   expect(sink.location('a.mp4')).toBe('vendor-store://out/a/1/a.mp4')
 })
+
+test('R2 in production may be stricter, or laxer, than the local one', async () => {
+  const bucket = {
+    createMultipartUpload: async () => ({ uploadId: 'u' }),
+    resumeMultipartUpload: () => ({
+      uploadPart: async () => ({ etag: 'taken' }),
+      abort: async () => {
+        throw new Error('abortMultipartUpload: The specified multipart upload does not exist. (10024)')
+      },
+    }),
+  } as unknown as R2Bucket
+  const sink = vendorSink(bucket, 'out/a/1/')
+  const upload = await sink.beginUpload('a.mp4', 'video/mp4')
+  await expect(sink.abortUpload('a.mp4', upload)).resolves.toBeUndefined()
+  await expect(sink.uploadPart('b.mp4', upload, 1, sample, sample.length)).rejects.toMatchObject({
+    code: 'no_such_upload',
+  })
+})
