@@ -1,0 +1,108 @@
+// In charge of: `npm run demo [-- FILE]`: a service of its own, one job through it, its outputs downloaded and checked.
+// Not in charge of: how the service is put together (local/supervisor.ts), each step (demo/).
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
+import { checkOutput } from './demo/check.ts'
+import { Client, type Status } from './demo/client.ts'
+import { makeOrder } from './demo/order.ts'
+import { progressLine } from './demo/progress.ts'
+import { makeClip, readSource, requireFile, type Source } from './demo/source.ts'
+import { readSettings, STARTED_FROM } from './local/settings.ts'
+import { stopOnSignals } from './local/signals.ts'
+import { LocalService, type RunningService } from './local/supervisor.ts'
+
+const POLL_MS = 300
+/** A restarting Worker is away for some seconds. */
+const SILENCE_MS = 60_000
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+async function follow(client: Client, id: number): Promise<Status> {
+  const line = progressLine(process.stdout)
+  let heardAt = Date.now()
+  try {
+    for (;;) {
+      try {
+        const status = await client.read(id)
+        heardAt = Date.now()
+        line.show(status)
+        if (status.job_completed) return status
+      } catch (error) {
+        if (Date.now() - heardAt > SILENCE_MS) throw error
+      }
+      await pause(POLL_MS)
+    }
+  } finally {
+    line.end()
+  }
+}
+
+/** One job from the upload to checked files. Returns the directory they are in. */
+async function transcode(service: RunningService, source: Source): Promise<string[]> {
+  const { engine } = service
+  const client = new Client(service.baseUrl, service.apiKey)
+  const order = makeOrder(source, await client.upload(source.path, source.name))
+  const id = await client.create(order.body)
+  say(`Job ${id}: ${source.name} → ${order.renditions.map(({ output }) => output).join(', ')}`)
+  const status = await follow(client, id)
+  if (status.error) throw new Error(`The job failed: ${status.error.message} (${status.error.code})`)
+  if (status.state === 'cancelled') throw new Error('The job was cancelled.')
+  for (const { message } of status.warnings) say(`Note: ${message}`)
+
+  const directory = join(STARTED_FROM, 'out', status.job_id)
+  const paths: string[] = []
+  for (const { output, height } of order.renditions) {
+    const found = status.outputs.find(({ path }) => path === output)
+    if (!found) throw new Error(`The job is complete but has no output ${output}.`)
+    const path = await client.download(found, directory)
+    const { hasAudio, seconds } = source
+    say(`${relative(STARTED_FROM, path)}  ${await checkOutput(engine, path, { height, hasAudio, seconds })}`)
+    paths.push(path)
+  }
+  return paths
+}
+
+function howToPlay(path: string): string {
+  const name = relative(STARTED_FROM, path)
+  const quoted = /^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
+  const command = process.platform === 'darwin' ? 'open' : 'ffplay -autoexit'
+  return `Play one:  ${command} ${quoted}   (or open it in a browser or VLC)`
+}
+
+async function demo(): Promise<void> {
+  const named = process.argv[2] === undefined ? null : await requireFile(process.argv[2])
+  const engine = await locateEngine(process.env)
+  const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-demo-'))
+  const settings = readSettings(process.env, { port: 0, stateDir: join(scratch, 'state') })
+  const local = new LocalService(settings, (text) => process.stderr.write(`${text}\n`))
+  const clear = (): Promise<void> => rm(scratch, { recursive: true, force: true, maxRetries: 3 })
+  const signals = stopOnSignals(local, clear)
+  try {
+    if (named === null) say('Making a clip of ten seconds …')
+    const source = await readSource(engine, named ?? (await makeClip(engine, scratch)))
+    const service = await local.start()
+    say(`Splicepoint serves at ${service.baseUrl} with ffmpeg ${service.engine.version}.`)
+    const paths = await transcode(service, source)
+    say(`\nEverything is checked.  ${howToPlay(paths[0] ?? '')}`)
+    if (process.env['STATE_DIR']) say(`The job is kept in ${settings.stateDir}.`)
+    process.exitCode = 0
+    await local.stop()
+    await clear()
+  } catch (error) {
+    if (signals.received()) return
+    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)
+    await local.stop()
+    process.stderr.write(`Logs: ${join(settings.stateDir, 'logs')}\n`)
+  }
+}
+
+// Only what was checked to the end is a success, however the program ends.
+process.exitCode = 1
+try {
+  await demo()
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+}

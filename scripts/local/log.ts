@@ -1,0 +1,36 @@
+// In charge of: one log file per child process.
+// Not in charge of: what goes into it.
+import { createWriteStream, mkdirSync, readFileSync, renameSync, statSync, type WriteStream } from 'node:fs'
+import { join } from 'node:path'
+
+const ROTATE_BYTES = 20 * 1024 * 1024
+
+export interface LogFile {
+  path: string
+  stream: WriteStream
+}
+
+/** Appends; a file that has grown large is set aside first, and the one set aside before it goes. */
+export function openLog(stateDir: string, name: string): LogFile {
+  const directory = join(stateDir, 'logs')
+  mkdirSync(directory, { recursive: true })
+  const path = join(directory, `${name}.log`)
+  try {
+    if (statSync(path).size > ROTATE_BYTES) renameSync(path, `${path}.1`)
+  } catch {
+    // there is none yet
+  }
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 })
+  // A full disk must not end the service; what is lost is a log line.
+  stream.on('error', () => undefined)
+  return { path, stream }
+}
+
+/** The end of a log, for an error message. */
+export function lastLines(path: string, count: number): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-count).join('\n')
+  } catch {
+    return ''
+  }
+}

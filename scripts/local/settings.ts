@@ -1,0 +1,84 @@
+// In charge of: reading the environment of the local service, once, into a typed value.
+// Not in charge of: secrets (secrets.ts), what a setting does.
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+
+/** Top of the source tree: where wrangler.toml is. */
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Where the person stands: npm changes into the package before it runs a script, and keeps the old place here. */
+export const STARTED_FROM = process.env['INIT_CWD'] ?? process.cwd()
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface LocalSettings {
+  /** 0 = any free port. */
+  port: number
+  /** Database, objects, queues, secrets, logs: everything that stays. Absolute. */
+  stateDir: string
+  /** Scratch space of the transcoders. */
+  workDir: string
+  transcoders: number
+  /** A key to accept; null = one is made and kept. */
+  apiKey: string | null
+  /** host:port pairs, comma-separated, as the Worker reads them. */
+  allowPrivateHosts: string
+  /** Passed on when it is set. */
+  leaseSeconds: string | null
+  /** What every process of ours may know of the environment: where programs are and how to speak, nothing else. */
+  inherited: Record<string, string>
+  /** For the transcoders only. */
+  engine: Record<string, string>
+}
+
+/** Programs, certificates and language; never keys or tokens that happen to be in the shell. */
+const INHERITED = [
+  ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ'],
+  ['LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+].flat()
+
+/** @throws Error that says which variable is wrong */
+export function readSettings(
+  env: Environment,
+  defaults: { port: number; stateDir: string } = { port: 8787, stateDir: resolve(ROOT, '.wrangler/state') },
+): LocalSettings {
+  const stateDir = env['STATE_DIR'] ? resolve(STARTED_FROM, env['STATE_DIR']) : defaults.stateDir
+  const leaseSeconds = env['LEASE_SECONDS'] || null
+  if (leaseSeconds !== null && !(Number(leaseSeconds) > 0)) throw wrong('LEASE_SECONDS', 'a number above 0', env)
+  return {
+    port: whole(env, 'PORT', defaults.port, 0, 65_535),
+    stateDir,
+    workDir: env['WORK_DIR'] ? resolve(STARTED_FROM, env['WORK_DIR']) : resolve(stateDir, 'work'),
+    transcoders: whole(env, 'TRANSCODERS', 1, 1, 64),
+    apiKey: apiKey(env),
+    allowPrivateHosts: env['ALLOW_PRIVATE_HOSTS'] ?? '',
+    leaseSeconds,
+    inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
+    engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH']),
+  }
+}
+
+function apiKey(env: Environment): string | null {
+  const key = env['API_KEY'] || null
+  // RFC 7617: the user name of HTTP Basic ends at the first colon; the Worker takes at most 200 characters.
+  if (key !== null && !/^[\x21-\x39\x3b-\x7e]{1,200}$/.test(key))
+    throw new Error('API_KEY must be 1 to 200 visible characters without a colon.')
+  return key
+}
+
+function whole(env: Environment, name: string, fallback: number, least: number, most: number): number {
+  const text = env[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw wrong(name, `a whole number from ${least} to ${most}`, env)
+  return value
+}
+
+function wrong(name: string, expected: string, env: Environment): Error {
+  return new Error(`${name} must be ${expected}, not "${env[name]}".`)
+}
+
+function pick(env: Environment, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+}

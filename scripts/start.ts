@@ -1,0 +1,42 @@
+// In charge of: `npm start`: the whole service on this machine, until Ctrl-C. `--json` prints one line for programs.
+// Not in charge of: how it is put together (local/supervisor.ts).
+import { readSettings } from './local/settings.ts'
+import { stopOnSignals } from './local/signals.ts'
+import { LocalService, type RunningService } from './local/supervisor.ts'
+import { welcome } from './local/welcome.ts'
+
+const asJson = process.argv.slice(2).includes('--json')
+// Whoever read our lines may be gone; the service goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+function line(service: RunningService): string {
+  return JSON.stringify({
+    ready: true,
+    base_url: service.baseUrl,
+    api_key: service.apiKey,
+    admin_key: service.adminKey,
+    transcoder_urls: service.transcoderUrls,
+    pids: service.pids(),
+  })
+}
+
+try {
+  const settings = readSettings(process.env)
+  const local = new LocalService(settings, (text) => process.stderr.write(`${text}\n`))
+  // Before the first child: a signal during the start must not leave one behind.
+  const signals = stopOnSignals(local)
+  try {
+    const service = await local.start()
+    process.stdout.write(asJson ? `${line(service)}\n` : welcome(service, settings))
+  } catch (error) {
+    if (signals.received()) await local.stop()
+    else {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+      await local.stop()
+      process.exitCode = 1
+    }
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,93 @@
+// In charge of: `npm test`: every test, and a last line that says how many passed.
+// REQUIRE_ALL=1 makes a skipped test a failure; EVERY_ENGINE=1 runs what depends on ffmpeg a second time, with the npm one.
+// Arguments are handed to vitest: `npm test -- test/node/plan`.
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
+import { ROOT } from './local/settings.ts'
+
+/** Of vitest's JSON report, as far as it is read here. */
+interface Report {
+  testResults: {
+    name: string
+    status: string
+    assertionResults: { status: string; fullName: string }[]
+  }[]
+}
+
+interface Count {
+  passed: number
+  failed: number
+  skipped: string[]
+}
+
+/** Folders whose outcome depends on the ffmpeg in use. */
+const ENGINE_TESTS = ['test/node/ffmpeg', 'test/node/transcoder', 'test/node/service']
+const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
+
+async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Count> {
+  const directory = await mkdtemp(join(tmpdir(), 'splicepoint-test-'))
+  try {
+    const report = join(directory, 'report.json')
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
+      cwd: ROOT,
+      env: { ...env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    const count = tally(JSON.parse(await readFile(report, 'utf8').catch(() => '{"testResults":[]}')) as Report)
+    // An error outside of any test, or no report at all.
+    if (code !== 0 && count.failed === 0) count.failed = 1
+    return count
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function tally(report: Report): Count {
+  const count: Count = { passed: 0, failed: 0, skipped: [] }
+  for (const file of report.testResults) {
+    const before = count.failed
+    for (const { status, fullName } of file.assertionResults) {
+      if (status === 'passed') count.passed++
+      else if (status === 'failed') count.failed++
+      else count.skipped.push(`${relative(ROOT, file.name)}: ${fullName}`)
+    }
+    // A file that could not be loaded, or whose hooks failed, has no failed test of its own.
+    if (file.status === 'failed' && count.failed === before) count.failed++
+  }
+  return count
+}
+
+const requireAll = process.env['REQUIRE_ALL'] === '1'
+const counts: Count[] = []
+try {
+  const engine = await locateEngine(process.env)
+  console.log(`ffmpeg ${engine.version} (${engine.ffmpeg})`)
+  const chosen = process.argv.slice(2)
+  counts.push(await runVitest(chosen, process.env))
+  if (process.env['EVERY_ENGINE'] === '1' && chosen.length === 0) {
+    const packaged = await locateEngine({})
+    if (packaged.ffmpeg !== engine.ffmpeg) {
+      console.log(`\nOnce more with ffmpeg ${packaged.version} (${packaged.ffmpeg})`)
+      const paths = { FFMPEG_PATH: packaged.ffmpeg, FFPROBE_PATH: packaged.ffprobe }
+      counts.push(await runVitest(['--project=node', ...ENGINE_TESTS], { ...process.env, ...paths }))
+    }
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  counts.push({ passed: 0, failed: 1, skipped: [] })
+}
+
+const passed = counts.reduce((sum, count) => sum + count.passed, 0)
+const failed = counts.reduce((sum, count) => sum + count.failed, 0)
+const skipped = counts.flatMap((count) => count.skipped)
+if (requireAll && skipped.length > 0) {
+  console.error(`REQUIRE_ALL is set, but these were skipped:\n${skipped.map((name) => `  ${name}`).join('\n')}`)
+}
+process.exitCode = failed > 0 || passed === 0 || (requireAll && skipped.length > 0) ? 1 : 0
+console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`)

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { childrenOf, isAlive } from '../../../scripts/local/processes.ts'
+import { Service, until } from './service.ts'
+
+const closed = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  )
+
+/** Every process below one. */
+function tree(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap((child) => tree(child.pid))]
+}
+
+test('one line says that it is ready, two run side by side, and SIGTERM or SIGINT leave nothing of either', async () => {
+  await using one = await Service.start({ TRANSCODERS: '2' })
+  await using two = await Service.start()
+  expect(one.base).not.toBe(two.base)
+  expect(one.ready.transcoder_urls).toHaveLength(2)
+  expect(one.ready.pids.transcoders).toHaveLength(2)
+  expect(one.ready.pids.workerd).toEqual(expect.any(Number))
+  expect((await fetch(`${two.base}/health`)).status).toBe(200)
+  expect((await one.call('/api/v0/job')).status).toBe(200)
+  // A key of one service opens nothing at the other.
+  const foreign = Buffer.from(`${one.ready.api_key}:`).toString('base64')
+  const refused = await fetch(`${two.base}/api/v0/job`, { headers: { authorization: `Basic ${foreign}` } })
+  expect(refused.status).toBe(401)
+
+  const [first, second] = [tree(one.ready.pids.start), tree(two.ready.pids.start)]
+  expect(first.length).toBeGreaterThan(5)
+  expect(await one.stop('SIGTERM')).toEqual({ code: 0, signal: null })
+  expect(first.filter(isAlive)).toEqual([])
+  expect(await closed(`${one.base}/health`)).toBe(true)
+  for (const url of one.ready.transcoder_urls) expect(await closed(`${url}/health`)).toBe(true)
+  expect((await fetch(`${two.base}/health`)).status).toBe(200)
+  expect(await two.stop('SIGINT')).toEqual({ code: 0, signal: null })
+  expect(second.filter(isAlive)).toEqual([])
+  expect(one.stdout).toHaveLength(1)
+  expect(one.stderr()).toBe('')
+})
+
+test('no secret is in an argv or an environment, and the file that keeps them is for its owner only', async () => {
+  await using service = await Service.start()
+  const file = join(service.stateDir, 'secrets.json')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const secrets = Object.values(JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
+  expect(secrets).toHaveLength(4)
+  for (const pid of tree(service.ready.pids.start)) {
+    const seen = readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8')
+    for (const secret of secrets) expect(seen).not.toContain(secret)
+    expect(pid === service.ready.pids.start || !/_SECRET=|_TOKEN=|VAULT_KEYS=/.test(seen)).toBe(true)
+  }
+})
+
+test('what it started ends when the supervisor is killed', async () => {
+  await using service = await Service.start()
+  const all = tree(service.ready.pids.start)
+  process.kill(service.ready.pids.start, 'SIGKILL')
+  await until('every process to end', () => all.filter(isAlive).length === 0)
+  expect(await closed(`${service.base}/health`)).toBe(true)
+})
+
+test('a start that cannot succeed says why and leaves nothing', async () => {
+  await expect(Service.start({ FFMPEG_PATH: '/nowhere/ffmpeg' })).rejects.toThrow(/Install ffmpeg/)
+  await using service = await Service.start()
+  await expect(Service.start({ PORT: new URL(service.base).port })).rejects.toThrow(/is in use/)
+  await expect(Service.start({ PORT: 'http' })).rejects.toThrow(/PORT must be/)
+})
