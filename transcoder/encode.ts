@@ -70,7 +70,11 @@ async function encodeOnce(
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
     for (const [index, output] of plan.outputs.entries()) {
       const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
-      requireWholeLength(output, plan.durationSeconds, measured, sourceFormats)
+      try {
+        requireWholeLength(output, plan.durationSeconds, measured, sourceFormats)
+      } catch (error) {
+        throw CUT_SOURCE.test(result.stderr) ? cutSource(error) : error
+      }
     }
     keep.whole = true
     return uploads
@@ -113,6 +117,14 @@ export function requireSource(attempt: Pick<Attempt, 'gateway'>): void {
   const verdict = attempt.gateway.verdict()
   if (!verdict.complete)
     throw verdict.error ?? new TaskError('source_incomplete', 'The source could not be read to its end.')
+}
+
+/** mov.c: the index places a sample behind the end of the file, all of which was delivered. ffmpeg still exits with 0. */
+const CUT_SOURCE = /offset 0x[0-9a-f]+: partial file/
+
+/** Permanent: another attempt would read the same bytes. */
+function cutSource(cause: unknown): TaskError {
+  return new TaskError('source_damaged', 'The source is cut off: its index lists more than the file holds.', { cause })
 }
 
 function requireGoodExit(result: FfmpegResult): void {
