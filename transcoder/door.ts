@@ -217,7 +217,13 @@ export async function refusal(response: Response, fallback: JobErrorCode): Promi
     return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
   const known = isJobErrorCode(said.code) ? said.code : null
   const options = { field: said.field, details: said.details }
-  const error = new TaskError(known ?? fallback, said.message || `The service answered ${response.status}.`, options)
+  // 413 is the door's own limit on an output: another attempt would write as much.
+  const tooLarge = response.status === 413 && fallback === 'output_unreachable'
+  const error = new TaskError(
+    known ?? (tooLarge ? 'output_too_large' : fallback),
+    said.message || `The service answered ${response.status}.`,
+    options,
+  )
   const mayPass = response.status >= 500 || response.status === 429 || response.status === 408
   // A permanent code is an explained verdict, whatever status carries it.
   if (!mayPass || (known !== null && jobErrors[known].permanent)) return error

@@ -1,11 +1,17 @@
 // In charge of: wiring the transcoder together, and ending it properly.
 // Not in charge of: anything else.
+import { setFlagsFromString } from 'node:v8'
 import { Control } from './control.ts'
 import { locateEngine } from './ffmpeg/locate.ts'
 import { stdoutLog as log } from './log.ts'
 import { runTask } from './run.ts'
 import { readSettings } from './settings.ts'
 import { sweepWorkspaces } from './workspace.ts'
+
+// Chunks of media die young: a young generation that does not grow frees them soon (2 GiB through the gateway: 179 MiB resident
+// at the peak instead of 223, as fast). The limit alone is read too early to be changed here.
+setFlagsFromString('--max-semi-space-size=2')
+setFlagsFromString('--semi-space-growth-factor=1')
 
 /** A platform sends SIGKILL some time after SIGTERM; a run that cannot be given back in this time will be found by its lease. */
 const HARD_EXIT_MS = 25_000
