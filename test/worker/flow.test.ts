@@ -317,3 +317,16 @@ test('the door takes tokens of that task only, never API keys', async () => {
   }) as Attempt
   expect((await crossed.door('GET', '')).status).toBe(401)
 })
+
+test.each([
+  ['We are unable to do that. (10001)', 502, 'output_unreachable'],
+  ['Access denied. (10003)', 502, 'output_unreachable'],
+  ['The upload does not exist. (10024)', 409, 'stale_attempt'],
+  ['Too large. (100100)', 413, 'output_too_large'],
+])('what the store says of a part is told to the transcoder: %s', async (message, httpStatus, code) => {
+  await create()
+  const attempt = await started()
+  vi.spyOn(env.BUCKET, 'createMultipartUpload').mockRejectedValue(new Error(message))
+  const answer = await attempt.door('POST', '/uploads', { path: 'a.mp4', content_type: 'video/mp4', expected_size: 5 })
+  expect([answer.status, (await answer.json<any>()).error.code]).toEqual([httpStatus, code])
+})

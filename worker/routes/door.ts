@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { inputName } from '#contract/addresses.ts'
-import type { JobError, Warning } from '#contract/errors.ts'
+import type { JobError, JobErrorCode, Warning } from '#contract/errors.ts'
 import { isJobErrorCode, mergeWarnings } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job.ts'
 import type { TaskDescription, UploadReply } from '#contract/task.ts'
@@ -31,7 +31,8 @@ import { answerError, notFound, RequestError } from '../problems.ts'
 import { fromBase64Url, toBase64Url } from '../signing.ts'
 import { openSinkOf, uploadOf } from '../sink.ts'
 import { keyBelow } from '../storage/path.ts'
-import type { Sink } from '../storage/store.ts'
+import type { Sink, StoreErrorCode } from '../storage/store.ts'
+import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
 import { serveSource } from './source.ts'
 
@@ -77,7 +78,7 @@ async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): P
 }
 
 export const door = new Hono<DoorEnv>()
-  .onError((error, c) => answerError(error, c as never))
+  .onError((error, c) => (error instanceof StoreError ? answerStore(error) : answerError(error, c as never)))
   .use('/task/:id', authenticateAttempt)
   .use('/task/:id/*', authenticateAttempt)
 
@@ -191,6 +192,24 @@ export const door = new Hono<DoorEnv>()
     if (!result.ok && result.refusal === 'stale') throw stale()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
+
+/** What a store says of an output, in the words of a job error: those are a verdict to the transcoder, the rest it tries again. */
+const storeAnswers: Readonly<
+  Partial<Record<StoreErrorCode, { status: number; code: JobErrorCode | 'stale_attempt' }>>
+> = {
+  not_found: { status: 403, code: 'output_forbidden' },
+  forbidden: { status: 403, code: 'output_forbidden' },
+  address_refused: { status: 403, code: 'output_forbidden' },
+  too_large: { status: 413, code: 'output_too_large' },
+  // Aborted by whoever ended this attempt.
+  no_such_upload: { status: 409, code: 'stale_attempt' },
+}
+
+function answerStore(error: StoreError): Response {
+  const { status, code } = storeAnswers[error.code] ?? { status: 502, code: 'output_unreachable' }
+  const details = { provider: error.provider, operation: error.operation, status: error.status }
+  return Response.json({ error: { code, message: error.message, details } }, { status })
+}
 
 function asJobError(
   error: { code: string; message: string; field?: string | undefined; details?: unknown } | undefined,
