@@ -68,7 +68,7 @@ function rate(video: VideoPlan): string[] {
   return [...target, '-maxrate', `${video.maxKbps}k`, '-bufsize', `${video.bufferBits}`]
 }
 
-/** ffmpeg 5.1 takes the tags from here, 7 from the frames (filters.ts). */
+/** The same tags as on the frames (filters.ts), so that no version's choice between the two can matter. */
 function tags(video: VideoPlan): string[] {
   const { matrix, primaries, transfer } = video.color
   return ['-colorspace', matrix, '-color_primaries', primaries, '-color_trc', transfer, '-color_range', 'tv']

@@ -37,7 +37,7 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     'format=yuv420p',
-    // ffmpeg 7 takes an encoder's tags from the frames; a frame that was not converted may have none.
+    // The tags on the frames, as the encoder's flags have them too (encoders.ts): with 5.1.9 and 7.0 either alone was enough.
     `setparams=range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
   ]
 }

@@ -198,6 +198,28 @@ describe('the boxes of an mp4', () => {
     expect(await checkMp4(front)).toMatchObject({ moovBeforeMdat: true, complete: true })
   })
 
+  /** Boxes with their true sizes unless one is claimed. */
+  const box = (type: string, payload: number, claimed = payload + 8) => {
+    const bytes = Buffer.alloc(payload + 8)
+    bytes.writeUInt32BE(claimed)
+    bytes.write(type, 4, 'latin1')
+    return bytes
+  }
+  test.each([
+    ['a whole chain', [box('ftyp', 8), box('moov', 8), box('mdat', 8)], null],
+    [
+      'media that was cut',
+      [box('ftyp', 8), box('moov', 8), box('mdat', 8, 20)],
+      'the box mdat at 32 reaches 4 bytes beyond the end',
+    ],
+    ['a hole of zeros', [box('ftyp', 8), box('moov', 8), box('\0\0\0\0', 8), box('mdat', 8)], 'no box begins at 32'],
+    ['a size below a header', [box('ftyp', 8), box('moov', 8, 4), box('mdat', 8)], 'the box moov at 16 claims 4 bytes'],
+  ])('%s', async (_title, parts, problem) => {
+    const path = space.file('made.mp4')
+    await writeFile(path, Buffer.concat(parts))
+    expect(await checkMp4(path)).toMatchObject({ problem, complete: problem === null })
+  })
+
   test('a file that was cut, an empty one and text are not complete', async () => {
     const cut = space.file('cut.mp4')
     await writeFile(cut, await readFile(clip))

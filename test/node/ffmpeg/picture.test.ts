@@ -105,8 +105,18 @@ describe('colour', () => {
   test('PQ is tone-mapped: grey stays grey, and the tags say BT.709', async () => {
     const clip = space.file('pq.mkv')
     const tags = 'setparams=colorspace=bt2020nc:color_primaries=bt2020:color_trc=smpte2084:range=tv'
+    const flags = [
+      '-color_primaries',
+      'bt2020',
+      '-color_trc',
+      'smpte2084',
+      '-colorspace',
+      'bt2020nc',
+      '-color_range',
+      'tv',
+    ]
     const picture = `color=gray:s=320x180:r=25:d=0.4,format=yuv420p10le,geq=lum=500:cb=512:cr=512,${tags}`
-    await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'ffv1', clip])
+    await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'ffv1', ...flags, clip])
     const { outputs, plan } = await encode(job({ video: [silent()] }), clip, space.path)
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['tone_mapped'])
     const [, cb, cr] = await meanColor(outputs[0])
@@ -193,7 +203,8 @@ describe('interlaced sources', () => {
     const decoded = await frames(outputs[0])
     expect(decoded).toHaveLength(count)
     expect(decoded.some((frame) => frame.interlaced_frame === 1)).toBe(false)
-    const hashes = (await ffmpeg(['-i', outputs[0], '-f', 'framemd5', '-'])).toString().match(/[0-9a-f]{32}/g) ?? []
-    expect(new Set(hashes).size).toBe(count)
+    // mpdecimate drops a picture that repeats the one before; equal hashes would not do, since an encoder refines repeats.
+    const kept = await ffmpeg(['-i', outputs[0], '-vf', 'mpdecimate', '-fps_mode', 'vfr', '-f', 'framemd5', '-'])
+    expect(kept.toString().match(/[0-9a-f]{32}/g)).toHaveLength(count)
   })
 })
