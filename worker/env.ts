@@ -4,14 +4,10 @@
 declare global {
   // Set by the start script or by hand, never needed in production.
   interface Env {
-    /** A key that is accepted without being in the ledger (account `default`). */
-    API_KEY?: string
     /** Proves to the local egress that a request is the service's own. */
     INTERNAL_TOKEN?: string
     /** Shared with the local transcoders, so that only this service starts work there. */
     TRANSCODER_SECRET?: string
-    /** Where transcoders reach the task door, without a slash at the end. */
-    DOOR_URL?: string
   }
 }
 
