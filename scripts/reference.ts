@@ -96,11 +96,11 @@ All problems of a body are reported at once, each with its path.
 
 \`input\`, \`videoProfiles\`, \`audioProfiles\` and \`cloud_credentials\` are required.
 
-${table(jobFields as unknown as Shaped, '')}
+${table(jobFields, '')}
 
 ## Element of \`videoProfiles\` (1 to 16)
 
-${table(videoProfile as unknown as Shaped, 'videoProfiles[].')}
+${table(videoProfile, 'videoProfiles[].')}
 
 Minimum of \`video_bitrate\` in kbps: \`max(100, round50(2300 × (w·h / 2073600)^0.75 × C × M))\`, with C = 1 for h.264,
 0.6 for hevc and 1.5 for mpeg2, and M = 1 for cbr and 0.75 for vbr.
@@ -111,7 +111,7 @@ ${bitrates()}
 
 A profile without \`source_stream\` produces no audio, with a warning.
 
-${table(audioProfile as unknown as Shaped, 'audioProfiles[].')}
+${table(audioProfile, 'audioProfiles[].')}
 
 Bitrates that a codec has, by the channels that are really encoded:
 
@@ -122,7 +122,7 @@ ${audio()}
 \`output\` may be left out: then it is the input's when an output path has the same scheme, otherwise \`vendor-store\`.
 Secrets are sealed at once; a read returns \`secret_key\` as null and \`access_key\` masked.
 
-${table(credential as unknown as Shaped, 'cloud_credentials.input.')}
+${table(credential, 'cloud_credentials.input.')}
 
 Outputs go to \`vendor-store\` in this version.
 

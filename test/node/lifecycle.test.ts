@@ -64,7 +64,8 @@ test('only a claim raises the fence, by one', () => {
   for (const state of states) {
     for (const event of events) {
       const decided = transition(life(state), event)
-      if (decided.ok) expect(decided.next.attempt).toBe(event.type === 'claim' ? 4 : 3)
+      const attempt = decided.ok ? decided.next.attempt : null
+      expect([null, event.type === 'claim' ? 4 : 3]).toContain(attempt)
     }
   }
 })
@@ -118,5 +119,13 @@ test('repeated events are told from wrong ones', () => {
 })
 
 test('the job mirrors its task; a start that is not confirmed is still waiting', () => {
-  expect(states.map(jobState)).toEqual(['queued', 'queued', 'running', 'committing', 'completed', 'failed', 'cancelled'])
+  expect(states.map(jobState)).toEqual([
+    'queued',
+    'queued',
+    'running',
+    'committing',
+    'completed',
+    'failed',
+    'cancelled',
+  ])
 })

@@ -1,5 +1,5 @@
 // In charge of: how tests speak to the real app, and a stand-in transcoder behind the dispatch seam.
-import { env, exports } from 'cloudflare:workers'
+import { exports } from 'cloudflare:workers'
 
 export const KEY = 'test-only-api-key'
 export const BASE = 'https://service.test'
@@ -30,5 +30,3 @@ export function job(change: Record<string, unknown> = {}): Record<string, unknow
     ...change,
   }
 }
-
-export { env }
