@@ -30,7 +30,8 @@ CREATE TABLE jobs (
   deadline_at INTEGER NOT NULL
 );
 CREATE INDEX jobs_by_account ON jobs (account, id DESC);
-CREATE INDEX jobs_open ON jobs (deadline_at) WHERE state IN ('queued', 'running', 'committing');
+CREATE INDEX jobs_by_state ON jobs (state, deadline_at);
+CREATE INDEX jobs_by_end ON jobs (finished_at);
 
 -- One task a job today; long jobs will be cut into several, which is why everything behind the API speaks of tasks.
 CREATE TABLE tasks (
@@ -49,7 +50,7 @@ CREATE TABLE tasks (
   updated_at INTEGER NOT NULL
 );
 CREATE INDEX tasks_by_job ON tasks (job);
-CREATE INDEX tasks_open ON tasks (state, priority DESC, id) WHERE state IN ('queued', 'starting', 'running', 'committing');
+CREATE INDEX tasks_by_state ON tasks (state, updated_at);
 
 -- Capacity is data: k < MAX_SLOTS is the container `slot-k` or the k-th of TRANSCODER_URLS.
 CREATE TABLE slots (

@@ -56,7 +56,6 @@ export class JobMonitor extends DurableObject<Env> {
     void ctx.blockConcurrencyWhile(async () => {
       this.life = (await ctx.storage.get<Life>('life')) ?? null
       this.mark = (await ctx.storage.get<Live>('mark')) ?? null
-      this.ended = (await ctx.storage.get<ProgressReply['verdict']>('ended')) ?? null
     })
   }
 
@@ -126,11 +125,11 @@ export class JobMonitor extends DurableObject<Env> {
   /** The job has ended: nothing of it may be left in flight. */
   async settle(): Promise<void> {
     const task = this.life ? await findTask(this.env.DB, this.life.task) : null
+    // In memory only: a monitor that wakes up empty later says "stop" to whoever still asks.
     this.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
-    await this.ctx.storage.put('ended', this.ended)
     await this.abortUploads(() => true)
-    await this.ctx.storage.delete('mark')
     await this.ctx.storage.deleteAlarm()
+    await this.ctx.storage.deleteAll()
   }
 
   /** The sweep asks: is the alarm still set? */

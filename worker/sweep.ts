@@ -1,11 +1,20 @@
 // In charge of: the last net, every minute: what nobody watches any more is looked at again, what is over is removed.
 // Not in charge of: the usual case (monitor alarms, container hooks).
 import { apply, monitorOf } from './follow.ts'
-import { forgetIdempotency, forgetSecrets, listOverdueJobs } from './ledger/jobs.ts'
+import { RETENTION_DAYS } from '#contract/limits.ts'
+import {
+  deleteOldJobs,
+  forgetIdempotency,
+  forgetOutputs,
+  forgetSecrets,
+  listExpiredOutputs,
+  listOverdueJobs,
+} from './ledger/jobs.ts'
 import { listNeglectedTasks } from './ledger/tasks.ts'
 import { deleteUpload, listExpiredUploads } from './ledger/uploads.ts'
 import type { StartMessage } from './schedule.ts'
 import { schedule } from './schedule.ts'
+import { ownPrefix } from './storage/open.ts'
 
 /** A start message unheard of for so long was lost (a restarted local queue forgets its messages). */
 const LOST_MESSAGE_MS = 10_000
@@ -38,10 +47,23 @@ export async function sweep(env: Env): Promise<void> {
     await env.BUCKET.delete(upload.key)
     await deleteUpload(env.DB, upload.account, upload.number)
   }
+  for (const job of await listExpiredOutputs(env.DB, now - RETENTION_DAYS.outputs * DAY_MS, BATCH)) {
+    await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id))
+    await forgetOutputs(env.DB, job.id)
+  }
+  await deleteOldJobs(env.DB, now - RETENTION_DAYS.jobs * DAY_MS, BATCH)
   await forgetSecrets(env.DB, now - SECRETS_MS)
   await forgetIdempotency(env.DB, now - DAY_MS)
 }
 
 function jobIdOf(task: string): string {
   return task.slice(0, task.lastIndexOf('-'))
+}
+
+async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<void> {
+  for (;;) {
+    const page = await bucket.list({ prefix, limit: 1000 })
+    if (page.objects.length > 0) await bucket.delete(page.objects.map((object) => object.key))
+    if (!page.truncated) return
+  }
 }

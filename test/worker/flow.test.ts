@@ -282,6 +282,39 @@ test('two transcoders run two jobs; a third waits, knows its place, and starts w
   expect((await status(third)).phase).toBe('starting')
 })
 
+test('what is over is removed in its time: outputs after 30 days, credentials after 3, records after 90', async () => {
+  const id = await create()
+  const attempt = await started()
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  const prefix = `out/default/${attempt.run.task_id.slice(0, -2)}/`
+  const sealed = () => env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(id).first('sealed')
+  const day = 86_400_000
+  moveClock(2 * day)
+  await sweep(env)
+  expect(await sealed()).not.toBeNull()
+  moveClock(2 * day)
+  await sweep(env)
+  expect(await sealed()).toBeNull()
+  expect((await env.BUCKET.list({ prefix })).objects).toHaveLength(1)
+  moveClock(27 * day)
+  await sweep(env)
+  expect((await env.BUCKET.list({ prefix })).objects).toEqual([])
+  expect(await status(id)).toMatchObject({ job_completed: true, outputs: [] })
+  moveClock(60 * day)
+  await sweep(env)
+  expect((await call(`/api/v0/job/${id}`)).status).toBe(404)
+  expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
+})
+
+test('a job that no transcoder takes ends at its deadline, not never (I1)', async () => {
+  transcoders.answer = () => 503
+  const id = await create()
+  await vi.waitUntil(() => transcoders.refused > 0)
+  moveClock(25 * 3600_000)
+  await sweep(env)
+  expect(await status(id)).toMatchObject({ state: 'error', job_completed: true, error: { code: 'deadline_exceeded' } })
+})
+
 test('the first plan stays: a later attempt is given it', async () => {
   await create()
   const first = await started()

@@ -165,3 +165,29 @@ export async function forgetSecrets(db: D1Database, endedBefore: number): Promis
 export async function forgetIdempotency(db: D1Database, createdBefore: number): Promise<void> {
   await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
 }
+
+/** Jobs whose own-store outputs have been kept long enough. */
+export async function listExpiredOutputs(
+  db: D1Database,
+  endedBefore: number,
+  limit: number,
+): Promise<Pick<JobRow, 'id' | 'account' | 'job_id'>[]> {
+  const { results } = await db
+    .prepare(`SELECT id, account, job_id FROM jobs WHERE finished_at < ?1 AND outputs IS NOT NULL LIMIT ?2`)
+    .bind(endedBefore, limit)
+    .all<Pick<JobRow, 'id' | 'account' | 'job_id'>>()
+  return results
+}
+
+/** The objects are gone, so no address of them is given any more. */
+export async function forgetOutputs(db: D1Database, id: number): Promise<void> {
+  await db.prepare(`UPDATE jobs SET outputs = NULL WHERE id = ?1`).bind(id).run()
+}
+
+/** Records of jobs that ended long ago; their tasks go with them. Their outputs were removed before. */
+export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: number): Promise<void> {
+  await db
+    .prepare(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`)
+    .bind(endedBefore, limit)
+    .run()
+}
