@@ -32,7 +32,7 @@ export function progressLine(out: NodeJS.WriteStream): { show: (status: Status) 
       if (text === last) return
       last = text
       if (tty === null) out.write(`${text}\n`)
-      else out.write(`\r\u001B[2K${text.slice(0, Math.max(20, tty.columns - 1))}`)
+      else out.write(`\r\u001B[2K${text.slice(0, (tty.columns || 80) - 1)}`)
     },
     end() {
       if (tty !== null && last !== '') out.write('\n')

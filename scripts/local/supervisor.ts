@@ -41,6 +41,7 @@ export class LocalService {
   #transcoders: KeptChild<TranscoderReady>[] = []
   #worker: KeptChild<WorkerReady> | null = null
   #runtimes: WorkerReady['ready']['workerd'] | null = null
+  #migrating: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
 
   constructor(settings: LocalSettings, report: (line: string) => void) {
@@ -59,8 +60,8 @@ export class LocalService {
     const run = runSecrets()
 
     this.#abortIfStopped()
-    const migrated = migrate(stateDir, this.#wranglerEnv())
-    migrated.catch(() => undefined)
+    const migrated = migrate(stateDir, this.#wranglerEnv(), this.#stopped.signal)
+    this.#migrating = migrated.catch(() => undefined)
     const transcoderUrls = await this.#startTranscoders(run)
     await migrated
     const baseUrl = await this.#startWorker(secrets, run, transcoderUrls)
@@ -98,6 +99,7 @@ export class LocalService {
     this.#stopping ??= (async () => {
       await Promise.all(this.#transcoders.map((child) => child.stop(TRANSCODER_GRACE_MS)))
       await this.#worker?.stop(WORKER_GRACE_MS)
+      await this.#migrating
       for (const { stream } of this.#logs) stream.end()
     })()
     return this.#stopping
@@ -138,8 +140,8 @@ export class LocalService {
 
   async #startWorker(stored: StoredSecrets, run: RunSecrets, transcoderUrls: string[]): Promise<string> {
     for (let tries = 1; ; tries++) {
-      this.#abortIfStopped()
       const port = this.#settings.port || (await freePort())
+      this.#abortIfStopped()
       const baseUrl = `http://127.0.0.1:${port}`
       const child = new KeptChild<WorkerReady>({
         name: 'worker',

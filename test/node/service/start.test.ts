@@ -1,15 +1,29 @@
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { childrenOf, isAlive } from '../../../scripts/local/processes.ts'
-import { Service, until } from './service.ts'
+import { workspace } from '../media.ts'
+import { ROOT, Service, until } from './service.ts'
 
 const closed = (url: string): Promise<boolean> =>
   fetch(url).then(
     () => false,
     () => true,
   )
+
+/** The processes of this machine whose arguments are such. */
+function processes(such: (argv: string[]) => boolean): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && such(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
+    } catch {
+      return false // ended meanwhile
+    }
+  })
+}
 
 /** Every process below one. */
 function tree(pid: number): number[] {
@@ -63,6 +77,25 @@ test('what it started ends when the supervisor is killed', async () => {
   await until('every process to end', () => all.filter(isAlive).length === 0)
   expect(await closed(`${service.base}/health`)).toBe(true)
 })
+
+test.each(['secrets.json', 'logs/wrangler', 'migrated', 'logs/worker.log'])(
+  'a signal during the start, when there is %s, leaves nothing either',
+  async (sign) => {
+    await using space = await workspace()
+    const child = spawn(process.execPath, [join(ROOT, 'scripts/start.ts'), '--json'], {
+      env: { ...process.env, PORT: '0', STATE_DIR: space.path, INIT_CWD: ROOT },
+      stdio: 'ignore',
+    })
+    const exited = once(child, 'exit')
+    await until(sign, () => existsSync(space.file(sign)))
+    const all = tree(child.pid ?? 0)
+    child.kill('SIGTERM')
+    expect(await exited).toEqual([0, null])
+    expect(all.filter(isAlive)).toEqual([])
+    // Whoever was born between the look and the signal works on the same directory.
+    expect(processes((argv) => argv.some((part) => part.includes(space.path)))).toEqual([])
+  },
+)
 
 test('a start that cannot succeed says why and leaves nothing', async () => {
   await expect(Service.start({ FFMPEG_PATH: '/nowhere/ffmpeg' })).rejects.toThrow(/Install ffmpeg/)
