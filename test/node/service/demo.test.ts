@@ -8,6 +8,7 @@ import { ROOT } from './service.ts'
 let space: Awaited<ReturnType<typeof workspace>>
 beforeAll(async () => {
   space = await workspace()
+  await mkdir(space.file('tmp'))
 })
 afterAll(() => space?.[Symbol.asyncDispose]())
 
@@ -22,7 +23,6 @@ function demo(...args: string[]): Promise<{ code: number; stdout: string; stderr
 }
 
 test('a file with a space in its name and no sound goes through, is checked, and leaves only the outputs', async () => {
-  await mkdir(space.file('tmp'))
   await makeClip(space.file('my clip.mov'), { width: 640, height: 360, seconds: 2, audio: [] })
   const { code, stdout, stderr } = await demo('my clip.mov')
   expect(stderr).toBe('')
