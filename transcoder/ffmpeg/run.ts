@@ -203,22 +203,31 @@ async function open(
   }
 }
 
-/** `prlimit … program args` where util-linux is installed: limits that hold before the program's first instruction. */
+/**
+ * `setpriv … prlimit … program args` where util-linux is installed: what holds before the program's first instruction.
+ * Both replace themselves by the next, so the process stays one.
+ */
 async function limited(program: string, args: readonly string[], limits: CellLimits): Promise<[string, ...string[]]> {
-  const prlimit = await onPath('prlimit')
-  if (prlimit === null) return [program, ...args]
+  const [setpriv, prlimit] = await Promise.all([onPath('setpriv'), onPath('prlimit')])
   const flag = (name: string, value: number) => (value > 0 ? [`--${name}=${value}`] : [])
-  return [
-    prlimit,
-    // No core files: they would hold the customer's media.
-    '--core=0',
-    ...flag('as', limits.addressSpaceBytes),
-    ...flag('fsize', limits.fileBytes),
-    ...flag('nofile', limits.openFiles),
-    '--',
+  const [command = program, ...words] = [
+    // A transcoder that is killed outright takes ffmpeg with it: nobody would read its output (prctl(2), PR_SET_PDEATHSIG).
+    ...(setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--']),
+    ...(prlimit === null
+      ? []
+      : [
+          prlimit,
+          // No core files: they would hold the customer's media.
+          '--core=0',
+          ...flag('as', limits.addressSpaceBytes),
+          ...flag('fsize', limits.fileBytes),
+          ...flag('nofile', limits.openFiles),
+          '--',
+        ]),
     program,
     ...args,
   ]
+  return [command, ...words]
 }
 
 /** The absolute path of a program on PATH; null where there is none. */
