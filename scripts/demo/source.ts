@@ -4,13 +4,12 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import type { Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { STARTED_FROM } from '../local/settings.ts'
 
 const run = promisify(execFile)
 const CLIP_SECONDS = 10
-/** worker/routes/uploads.ts: one request carries a whole upload in this version. */
-const MAX_UPLOAD_BYTES = 100_000_000
 
 export interface Source {
   path: string

@@ -4,6 +4,8 @@ import { AUDIO_BITRATES, allowedAudioBitrates } from './audio.ts'
 import { FLOOR_KBPS, maximumBitrateKbps, minimumBitrateKbps, type WireVideoCodec } from './bitrate.ts'
 
 export const MAX_BODY_BYTES = 256 * 1024
+/** One upload in one request: what a Worker accepts on the lowest plan. */
+export const MAX_UPLOAD_BYTES = 100_000_000
 
 /** A request is data, not a tree: deeper or more numerous than this is refused before anything else looks at it. */
 export const MAX_NESTING = 16
@@ -59,6 +61,7 @@ const CODECS = ['h.264', 'hevc', 'mpeg2'] as const
 export function publishedLimits() {
   return {
     body_bytes: MAX_BODY_BYTES,
+    upload_bytes: MAX_UPLOAD_BYTES,
     nesting: MAX_NESTING,
     videoProfiles: VIDEO_PROFILES,
     audioProfiles: AUDIO_PROFILES,

@@ -3,7 +3,7 @@
 // Not in charge of: taking the bytes apart (receive.ts), jobs that use them.
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { RETENTION_DAYS } from '#contract/limits.ts'
+import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import { deleteUpload, findUpload, insertUpload, markUploadReady } from '../ledger/uploads.ts'
@@ -12,8 +12,6 @@ import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
 import { discard, receiveForm, receiveRaw } from './receive.ts'
 import { answerStored } from './stored.ts'
 
-/** One request to a Worker carries 100 MB on the lowest plan. */
-export const MAX_UPLOAD_BYTES = 100_000_000
 const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
 /** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
 const RECEIVING_MS = 6 * 3600 * 1000
