@@ -1,0 +1,40 @@
+// In charge of: `npm run bench [-- ROW …] [--runs N] [--write]`: which rows are measured, and where the table goes.
+// Not in charge of: measuring (rows/). Nothing here is a test: times are noisy, so a short row is only printed.
+import { parseArgs } from 'node:util'
+import { api } from './rows/api.ts'
+import { bundle } from './rows/bundle.ts'
+import { ladder } from './rows/ladder.ts'
+import { memory } from './rows/memory.ts'
+import { start } from './rows/start.ts'
+import { writeFigures } from './document.ts'
+import { printTable, type Bench, type Row } from './table.ts'
+
+const benches: Record<string, Bench> = { bundle, start, api, ladder, memory }
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { runs: { type: 'string' }, write: { type: 'boolean', default: false } },
+})
+const chosen = positionals.length === 0 ? Object.keys(benches) : positionals
+const unknown = chosen.filter((name) => !(name in benches))
+const runs = values.runs === undefined ? null : Number(values.runs)
+if (unknown.length > 0 || (runs !== null && !(Number.isInteger(runs) && runs > 0))) {
+  console.error(`Usage: npm run bench [-- ${Object.keys(benches).join(' | ')} …] [--runs N] [--write]`)
+  process.exit(2)
+}
+
+// An exit and not the default, so that what was started is stopped (service.ts).
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+
+const rows: Row[] = []
+for (const name of chosen) {
+  console.error(`\n# ${name}`)
+  try {
+    rows.push(...((await benches[name]?.({ runs, note: (line) => console.error(`  ${line}`) })) ?? []))
+  } catch (error) {
+    process.exitCode = 1
+    console.error(`  ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  }
+}
+console.log(printTable(rows))
+if (values.write) await writeFigures(rows)

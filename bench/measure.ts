@@ -1,0 +1,80 @@
+// In charge of: medians, and how much of the machine a stretch of time used: by us, and by others.
+// Not in charge of: what is measured.
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+export interface Stretch {
+  seconds: number
+  /** CPU seconds of this process and all its descendants; NaN without /proc. */
+  cpuSeconds: number
+  /** Cores that others kept busy meanwhile: what makes a wall time doubtful. */
+  foreignCores: number
+}
+
+/** Measures from now until the returned function is called. */
+export function stopwatch(): () => Stretch {
+  const began = performance.now()
+  const [own, busy] = [ownTicks(), busyTicks()]
+  return () => {
+    const seconds = (performance.now() - began) / 1000
+    const cpuSeconds = (ownTicks() - own) / TICKS_PER_SECOND
+    return { seconds, cpuSeconds, foreignCores: ((busyTicks() - busy) / TICKS_PER_SECOND - cpuSeconds) / seconds }
+  }
+}
+
+/** Waits until others leave the machine alone for two seconds, but not for ever. */
+export async function untilQuiet(foreignCores: number, patienceMs: number): Promise<void> {
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    const read = stopwatch()
+    await pause(2000)
+    if (!(read().foreignCores > foreignCores) || Date.now() > deadline) return
+  }
+}
+
+/** USER_HZ: 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100
+
+function busyTicks(): number {
+  try {
+    const [line] = readFileSync('/proc/stat', 'utf8').split('\n', 1)
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (line ?? '').split(/\s+/).slice(1).map(Number)
+    return user + nice + system + irq + softirq
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Of this process and its descendants, also of those that have ended and were waited for. */
+function ownTicks(): number {
+  try {
+    const ticks = new Map<number, number>()
+    const parents = new Map<number, number>()
+    for (const name of readdirSync('/proc')) {
+      if (!/^\d+$/.test(name)) continue
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        // proc(5): fields from the third on stand behind the last parenthesis; 4 = parent, 14 to 17 = own and children's time.
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        parents.set(Number(name), Number(fields[1]))
+        ticks.set(
+          Number(name),
+          fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0),
+        )
+      } catch {
+        // ended meanwhile; its parent has its time
+      }
+    }
+    const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(parents.get(pid) ?? 0))
+    return [...ticks].reduce((sum, [pid, own]) => (isOurs(pid) ? sum + own : sum), 0)
+  } catch {
+    return Number.NaN
+  }
+}

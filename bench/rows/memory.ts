@@ -1,0 +1,86 @@
+// In charge of: the most memory that the transcoder's Node process takes for an input of 2 GB, read over http.
+// Not in charge of: ffmpeg's own memory (transcoder/ffmpeg/run.ts limits it).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
+import { readFileSync } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from '../../scripts/demo/client.ts'
+import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
+import { ffmpeg } from '../ffmpeg.ts'
+import { serveFile } from '../fileserver.ts'
+import { followJob } from '../job.ts'
+import { startService } from '../service.ts'
+import type { BenchOptions, Row } from '../table.ts'
+
+const GOAL_MB = 200
+const SIZE_BYTES = 2_000_000_000
+/** Uncompressed 4:2:2 of 720p: nothing to decode, so that the bytes flow as fast as we can carry them. */
+const FRAME_BYTES = 1280 * 720 * 2
+const LOOP_FRAMES = 25
+
+export async function memory({ note }: BenchOptions): Promise<Row[]> {
+  const engine = await locateEngine(process.env)
+  const files = await serveFile()
+  await using service = await startService({ ALLOW_PRIVATE_HOSTS: files.host })
+  try {
+    const path = join(service.scratch, 'large.mov')
+    await makeLarge(engine.ffmpeg, path)
+    const { size } = await stat(path)
+    const address = files.serve(path)
+    const idle = peakMb(service.transcoderPid)
+    const client = new Client(service.baseUrl, service.apiKey)
+    const began = performance.now()
+    const { phases } = await followJob(client, await client.create(order(address)))
+    const seconds = (performance.now() - began) / 1000
+    const peak = peakMb(service.transcoderPid)
+    note(
+      `${(size / 1e9).toFixed(2)} GB in ${seconds.toFixed(1)} s (${(size / 1e6 / seconds).toFixed(0)} MB/s; ${phases}); ` +
+        `peak ${idle.toFixed(0)} MB when idle, ${peak.toFixed(0)} MB after`,
+    )
+    note(`read from the server: ${(files.bytesSent() / size).toFixed(3)} × the input`)
+    return [
+      {
+        name: 'transcoder’s peak memory with a 2 GB input',
+        ours: `${peak.toFixed(0)} MB`,
+        baseline: '–',
+        ratio: null,
+        goal: `< ${GOAL_MB} MB`,
+        met: peak < GOAL_MB,
+      },
+    ]
+  } finally {
+    await files.close()
+  }
+}
+
+/** One second of pictures, repeated without encoding anything again. */
+async function makeLarge(program: string, path: string): Promise<void> {
+  const loop = `${path}.loop.mov`
+  await ffmpeg(program, [
+    ...['-loglevel', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=1280x720:rate=25', '-frames:v', `${LOOP_FRAMES}`],
+    ...['-pix_fmt', 'uyvy422', '-c:v', 'rawvideo', loop],
+  ])
+  const times = Math.ceil(SIZE_BYTES / (FRAME_BYTES * LOOP_FRAMES))
+  await ffmpeg(program, [
+    ...['-loglevel', 'error', '-stream_loop', `${times - 1}`, '-i', loop],
+    ...['-c', 'copy', path],
+  ])
+  await rm(loop)
+}
+
+function order(input: string): object {
+  return {
+    input,
+    output_container: 'mp4',
+    video_codec: 'h.264',
+    videoProfiles: [{ output: 'small.mp4', width: 320, height: 180, video_bitrate_mode: 'vbr', video_bitrate: 400 }],
+    audioProfiles: [],
+    cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },
+  }
+}
+
+/** The high-water mark of resident memory since the process began. */
+function peakMb(pid: number): number {
+  const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return (Number(kib) * 1024) / 1e6
+}

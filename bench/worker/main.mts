@@ -1,0 +1,73 @@
+// In charge of: the product's Worker with bare routes beside it, so that both run in one workerd over one database.
+// Not in charge of: being part of the product. `.mts`, because it is checked with a Worker's types (tsconfig.json here).
+import product from '../../worker/index.ts'
+import type { StartMessage } from '../../worker/schedule.ts'
+
+export { ContainerProxy, JobMonitor, Transcoder } from '../../worker/index.ts'
+
+const FAR = Date.UTC(2100, 0)
+
+export default {
+  ...product,
+  fetch(request, env, context) {
+    const { pathname } = new URL(request.url)
+    const route = routes[pathname]
+    return route === undefined ? product.fetch(request, env, context) : route(request, env)
+  },
+} satisfies ExportedHandler<Env, StartMessage>
+
+const routes: Record<string, (request: Request, env: Env) => Promise<Response>> = {
+  '/bare': async (request) => new Response(`ok ${(await request.text()).length}`),
+
+  '/bare-d1-read': async (_request, env) =>
+    Response.json(await env.DB.prepare('SELECT * FROM bare WHERE id = ?1').bind(1).first()),
+
+  '/bare-d1-write': async (request, env) =>
+    Response.json(
+      await env.DB.prepare(INSERT)
+        .bind(crypto.randomUUID(), await request.text(), Date.now())
+        .first(),
+    ),
+
+  // What two statements cost, since a job has a task.
+  '/bare-d1-batch': async (request, env) => {
+    const insert = env.DB.prepare(INSERT)
+    const [first] = await env.DB.batch([
+      insert.bind(crypto.randomUUID(), await request.text(), Date.now()),
+      insert.bind(crypto.randomUUID(), '', Date.now()),
+    ])
+    return Response.json(first?.results[0])
+  },
+
+  /** Bare rows as large as a job's; all slots taken, so that nothing starts; the job in the body finished with outputs. */
+  '/bare-setup': async (request, env) => {
+    const { job, outputs } = await request.json<{ job: number; outputs: string }>()
+    await env.DB.batch([
+      env.DB.prepare(
+        'CREATE TABLE bare (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, at INTEGER NOT NULL)',
+      ),
+      env.DB.prepare(
+        `INSERT INTO bare (name, body, at) SELECT job_id, config, created_at FROM jobs WHERE id = ?1`,
+      ).bind(job),
+      env.DB.prepare(`INSERT INTO slots (k, task, attempt, account, free_at) VALUES (0, NULL, NULL, NULL, ?1)
+        ON CONFLICT (k) DO UPDATE SET task = NULL, free_at = ?1`).bind(FAR),
+      env.DB.prepare(`UPDATE jobs SET state = 'completed', started_at = created_at, finished_at = created_at + 1000, outputs = ?2,
+        progress = ?3 WHERE id = ?1`).bind(job, outputs, PROGRESS),
+      env.DB.prepare(`UPDATE tasks SET state = 'completed', attempt = 1, slot = NULL WHERE job = ?1`).bind(job),
+    ])
+    return new Response('ok')
+  },
+}
+
+const INSERT = 'INSERT INTO bare (name, body, at) VALUES (?1, ?2, ?3) RETURNING id'
+
+const PROGRESS = JSON.stringify({
+  phase: 'uploading',
+  transcoded: 1,
+  transcode_seconds: 12,
+  speed: 2.5,
+  bytes_produced: 32_000_000,
+  bytes_stored: 32_000_000,
+  transfer_seconds: 4,
+  eta_seconds: 0,
+})
