@@ -10,13 +10,34 @@ export interface StartMessage {
   attempt: number
 }
 
+/** When every slot was taken a moment ago, whoever frees one looks for work: asking again for each new job tells nothing. */
+const QUIET_MS = 500
+let quietUntil = 0
+let askingAt = 0
+
+/** For a job that was just created: at once where there may be a free slot, else together with others a moment later. */
+export async function scheduleSoon(env: Env): Promise<void> {
+  const now = Date.now()
+  const wait = quietUntil - now
+  if (wait > 0 && wait <= QUIET_MS) {
+    // Somebody will ask then already. (A request that ended before it could is not waited for.)
+    if (askingAt > now && askingAt <= now + QUIET_MS) return
+    askingAt = quietUntil
+    await scheduler.wait(wait)
+  }
+  await schedule(env)
+}
+
 /** Starts as many waiting tasks as there are free slots. Safe to call at any time, by anyone, at once. */
 export async function schedule(env: Env): Promise<void> {
   const now = Date.now()
   const busy = new Set(await listBusySlots(env.DB, now))
   const free: number[] = []
   for (let k = 0; k < settings(env).maxSlots; k++) if (!busy.has(k)) free.push(k)
-  if (free.length === 0) return
+  if (free.length === 0) {
+    quietUntil = now + QUIET_MS
+    return
+  }
   const waiting = await listWaitingTasks(env.DB, now, free.length)
   const started: StartMessage[] = []
   for (const task of waiting) {

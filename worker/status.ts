@@ -8,16 +8,19 @@ import type { ProgressPost } from '#contract/task.ts'
 import type { StoredOutput } from './commit.ts'
 import { monitorOf } from './follow.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
-import { countTasksBefore } from './ledger/jobs.ts'
 import { objectAddress } from './routes/objects.ts'
 
 const DAY_MS = 86_400_000
 
-export async function statusOf(env: Env, job: JobWithTask, base: string): Promise<PublicStatus> {
+/** `position` is known of a single job; a list does not count for each of its lines. */
+export async function statusOf(
+  env: Env,
+  job: JobWithTask & { position?: number | null },
+  base: string,
+): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'committing'
-  const [live, position, outputs] = await Promise.all([
+  const [live, outputs] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
-    job.task_state === 'queued' ? countTasksBefore(env.DB, job.task, job.task_priority) : null,
     addresses(env, job, base),
   ])
   return publicStatus({
@@ -28,7 +31,7 @@ export async function statusOf(env: Env, job: JobWithTask, base: string): Promis
     error: job.error === null ? null : (JSON.parse(job.error) as JobError),
     warnings: JSON.parse(job.warnings) as Warning[],
     outputs,
-    position,
+    position: job.position ?? null,
     createdAt: job.created_at,
     startedAt: job.started_at,
     finishedAt: job.finished_at,

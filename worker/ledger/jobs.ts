@@ -27,7 +27,6 @@ export interface JobWithTask extends JobRow {
   task_state: TaskState
   attempt: number
   lost: number
-  task_priority: number
 }
 
 export interface NewJob {
@@ -89,12 +88,22 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
     .first<{ fingerprint: string; job_id: string; warnings: string }>()
 }
 
-const withTask = `SELECT jobs.*, tasks.id AS task, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.priority AS task_priority
-  FROM jobs JOIN tasks ON tasks.job = jobs.id`
+const taskColumns = `tasks.id AS task, tasks.state AS task_state, tasks.attempt, tasks.lost`
+const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
+const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
+
+/** How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. */
+const position = `CASE WHEN tasks.state = 'queued' THEN (
+    SELECT COUNT(*) FROM tasks AS other WHERE other.state = 'queued'
+      AND (other.priority > tasks.priority OR (other.priority = tasks.priority AND other.job < tasks.job)))
+  END AS position`
 
 /** Another account's job is as absent as a missing one (I16). */
 export function findJob(db: D1Database, account: string, id: number) {
-  return db.prepare(`${withTask} WHERE jobs.id = ?1 AND jobs.account = ?2`).bind(id, account).first<JobWithTask>()
+  return db
+    .prepare(`SELECT jobs.*, ${taskColumns}, ${position} ${joined} WHERE jobs.id = ?1 AND jobs.account = ?2`)
+    .bind(id, account)
+    .first<JobWithTask & { position: number | null }>()
 }
 
 export function findJobByBackendId(db: D1Database, jobId: string) {
@@ -124,19 +133,6 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
     .bind(account, filter.before, filter.createdFrom, filter.createdTo, JSON.stringify(filter.states), filter.limit)
     .all<JobWithTask>()
   return results
-}
-
-/** How many queued tasks stand before this one. */
-export async function countTasksBefore(db: D1Database, task: string, priority: number): Promise<number> {
-  const row = await db
-    .prepare(
-      `SELECT COUNT(*) AS before FROM tasks JOIN jobs ON jobs.id = tasks.job
-       WHERE tasks.state = 'queued' AND (tasks.priority > ?2 OR (tasks.priority = ?2
-         AND jobs.id < (SELECT job FROM tasks WHERE id = ?1)))`,
-    )
-    .bind(task, priority)
-    .first<{ before: number }>()
-  return row?.before ?? 0
 }
 
 export async function setWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {

@@ -27,7 +27,7 @@ import {
 } from '../ledger/jobs.ts'
 import { findUpload } from '../ledger/uploads.ts'
 import { notFound, RequestError } from '../problems.ts'
-import { schedule } from '../schedule.ts'
+import { scheduleSoon } from '../schedule.ts'
 import { sign } from '../signing.ts'
 import { SECRETS_FIELD, sourceRef } from '../sink.ts'
 import { statusOf } from '../status.ts'
@@ -115,7 +115,7 @@ export const jobs = new Hono<AppEnv>()
     const results = await c.env.DB.batch<{ id: number }>(statements)
     const inserted = results[idempotencyKey === null ? 0 : 1]?.results[0]
     if (!inserted) return repeated(c, account, idempotencyKey ?? '', fingerprint)
-    c.executionCtx.waitUntil(schedule(c.env))
+    c.executionCtx.waitUntil(scheduleSoon(c.env))
     return created(c, { id: inserted.id, jobId, config, warnings, createdAt: now })
   })
 
@@ -167,7 +167,7 @@ export const jobs = new Hono<AppEnv>()
     return c.json(await read(c.env, await owned(c), baseUrl(c)))
   })
 
-async function owned(c: Context<AppEnv>): Promise<JobWithTask> {
+async function owned(c: Context<AppEnv>): Promise<JobWithTask & { position: number | null }> {
   const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
   if (!job) throw notFound()
   return job
