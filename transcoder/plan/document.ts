@@ -10,6 +10,8 @@ export interface ProbeDocument {
 }
 interface ProbeStream {
   index?: number
+  /** Hexadecimal. */
+  id?: string
   codec_type?: string
   codec_name?: string
   codec_tag_string?: string
@@ -71,6 +73,7 @@ function readVideo(stream: ProbeStream): VideoStream {
   const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
   return {
     index: stream.index ?? 0,
+    id: stream.id !== undefined && /^0x[0-9a-f]{1,8}$/i.test(stream.id) ? Number(stream.id) : null,
     codec: stream.codec_name ?? 'unknown',
     width: stream.width ?? 0,
     height: stream.height ?? 0,

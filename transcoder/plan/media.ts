@@ -9,6 +9,8 @@ export interface Rational {
 export interface VideoStream {
   /** Index among all streams of the file. */
   index: number
+  /** The container's own number: the PID in a transport stream; null where it has none. */
+  id: number | null
   codec: string
   /** Coded size in pixels, before rotation. */
   width: number
