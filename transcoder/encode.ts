@@ -124,7 +124,7 @@ function spawnFfmpeg(
     const options = {
       pid: plan.cues.pid,
       cueStreamType: plan.cues.streamType,
-      constantRate: muxRateKbps !== null,
+      rateKbps: muxRateKbps,
       cues,
     }
     return (stream: Readable) => conveyWithCues(stream, files[index]!, options, largestBytes)

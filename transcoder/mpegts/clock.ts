@@ -27,6 +27,21 @@ function readBase(packet: Uint8Array): number {
   return packet[6]! * 2 ** 25 + ((packet[7]! << 17) | (packet[8]! << 9) | (packet[9]! << 1) | (packet[10]! >> 7))
 }
 
+/** The packet with its PCR moved by ticks of 27 MHz; itself where it has none, or for 0. */
+export function laterClock(packet: Uint8Array, ticks: number): Uint8Array {
+  if (ticks === 0 || clockReference(packet) === null) return packet
+  // Not slice(): a Buffer’s is a view.
+  const later = Uint8Array.from(packet)
+  // 2.4.3.5: PCR = base × 300 + extension.
+  const sum = readBase(packet) * 300 + (((packet[10]! & 1) << 8) | packet[11]!) + ticks
+  const base = onClock(Math.floor(sum / 300))
+  const extension = ((sum % 300) + 300) % 300
+  new DataView(later.buffer).setUint32(6, Math.floor(base / 2))
+  later[10] = ((base % 2) << 7) | 0x7e | (extension >> 8)
+  later[11] = extension & 0xff
+  return later
+}
+
 export interface Stamps {
   pts: number
   dts: number

@@ -1,8 +1,8 @@
 // In charge of: putting cues into a transport stream while it is being written: its program map, and each cue in its place.
 // Not in charge of: finding them (scan.ts), bytes in and out (transcoder/cues.ts). The stream has one program: it is our own encoder's.
-import { clockReference, pesStamps, ticksBetween } from './clock.ts'
+import { clockReference, laterClock, pesStamps, ticksBetween } from './clock.ts'
 import { withCueStream } from './cue-stream.ts'
-import { NULL_PID, nullPacket, PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
+import { NULL_PID, PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
 import type { Cue } from './scan.ts'
 import { SectionAssembler, toPackets } from './section.ts'
 import { moveSplice } from './splice.ts'
@@ -11,14 +11,15 @@ import { isVideo, readPat, readPmt, writePmt, type ProgramMap } from './tables.t
 export interface InjectorOptions {
   pid: number
   cueStreamType: number
-  /** The stream has a constant rate: packets take the place of null packets instead of being added. */
-  constantRate: boolean
+  /** Rate of a constant stream, which stays: for every packet that is added, the next null packet is left out. null = variable. */
+  rateKbps: number | null
   /** In the order in which they arrived. */
   cues: readonly Cue[]
 }
 
 /** Half of the shortest picture (300 per second): a time stamp is found again in spite of its rounding. */
 const ROUNDING_TICKS = 150
+const PACKET_BITS = PACKET_BYTES * 8
 
 export class CueInjector {
   readonly #options: InjectorOptions
@@ -26,9 +27,9 @@ export class CueInjector {
   readonly #pat = new SectionAssembler()
   readonly #pmt = new SectionAssembler()
   readonly #waiting: Record<Cue['place']['by'], Cue[]>
-  /** Packets that are due: tables first, since nothing can be read without them. */
-  readonly #tables: Uint8Array[] = []
   readonly #due: Uint8Array[] = []
+  /** Packets by which the stream is longer than it came. */
+  #added = 0
   #mapPid: number | null = null
   #map: ProgramMap | null = null
   #videoPid: number | null = null
@@ -59,29 +60,35 @@ export class CueInjector {
     for (const packet of this.#reader.end()) this.#packet(packet, out)
     this.#release('clock', Infinity)
     this.#release('picture', Infinity)
-    out.push(...this.#tables.splice(0), ...this.#due.splice(0))
+    this.#add(out)
     return joined(out)
   }
 
   #packet(packet: Uint8Array, out: Uint8Array[]): void {
     const pid = pidOf(packet)
     if (pid === 0) this.#readPat(packet)
-    if (pid === this.#videoPid && startsUnit(packet)) this.#picture(packet)
-    if (pid === this.#map?.clockPid) this.#readClock(packet)
     if (pid === this.#mapPid) {
+      this.#added -= 1
       this.#readMap(packet)
-      this.#fill(out)
-    } else if (pid === NULL_PID && this.#options.constantRate) this.#fill(out)
-    else {
-      if (!this.#options.constantRate) out.push(...this.#tables.splice(0), ...this.#due.splice(0))
-      out.push(packet)
+    } else {
+      if (pid === this.#videoPid && startsUnit(packet)) this.#picture(packet)
+      this.#add(out)
+      if (pid !== NULL_PID || this.#added <= 0) out.push(this.#delayed(packet))
+      else this.#added -= 1
+      if (pid === this.#map?.clockPid) this.#readClock(packet)
     }
+    this.#add(out)
   }
 
-  /** A place in the stream that is ours: one packet at a constant rate, else as many as are due. */
-  #fill(out: Uint8Array[]): void {
-    if (this.#options.constantRate) out.push(this.#tables.shift() ?? this.#due.shift() ?? nullPacket())
-    else out.push(...this.#tables.splice(0))
+  #add(out: Uint8Array[]): void {
+    this.#added += this.#due.length
+    out.push(...this.#due.splice(0))
+  }
+
+  /** At a constant rate, a packet that stands later says a later time, for as long as nothing was left out for what was added. */
+  #delayed(packet: Uint8Array): Uint8Array {
+    const { rateKbps } = this.#options
+    return rateKbps === null ? packet : laterClock(packet, Math.round((this.#added * PACKET_BITS * 27_000) / rateKbps))
   }
 
   #readPat(packet: Uint8Array): void {
@@ -94,12 +101,10 @@ export class CueInjector {
       if (map === null) continue
       this.#map = map
       this.#videoPid = map.streams.find(isVideo)?.pid ?? null
-      // A table that still waits for its place says the same as this one.
-      if (this.#tables.length > 0) continue
       const table = writePmt(withCueStream(map, this.#options.pid, this.#options.cueStreamType))
       const packets = toPackets(table, this.#mapPid!, this.#mapCounter)
       this.#mapCounter += packets.length
-      this.#tables.push(...packets)
+      this.#due.push(...packets)
     }
   }
 

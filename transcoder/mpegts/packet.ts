@@ -36,13 +36,6 @@ export function payloadOf(packet: Uint8Array): Uint8Array {
   return readable && start < PACKET_BYTES ? packet.subarray(start, PACKET_BYTES) : packet.subarray(0, 0)
 }
 
-/** A packet without payload of its own: what a constant rate is filled up with. */
-export function nullPacket(): Uint8Array {
-  const packet = new Uint8Array(PACKET_BYTES).fill(0xff)
-  packet.set([SYNC, 0x1f, 0xff, 0x10])
-  return packet
-}
-
 /** Cuts a stream of bytes into packets, and finds them again after garbage. Keeps less than one proof's length of bytes. */
 export class PacketReader {
   #rest: Uint8Array = new Uint8Array(0)
@@ -66,7 +59,7 @@ export class PacketReader {
       if (found === null) break
     }
     this.#gap = Math.max(0, at - bytes.length)
-    this.#rest = bytes.slice(at)
+    this.#rest = Uint8Array.from(bytes.subarray(at))
   }
 
   /** The packets that are left: a stream may be too short for a proof. */

@@ -14,7 +14,7 @@ export interface Cue {
   /** Ticks to add to its pts_adjustment for the output's time. */
   shift: number
   /**
-   * Where it stood: `clock` = when that time's PCR passed; `picture` = just before that picture. A cue that splices at once has
+   * Where it stood: `clock` = just after the PCR of that time; `picture` = just before that picture. A cue that splices at once has
    * no other time than its place among the pictures; for all others what counts is how long they come before the splice.
    */
   place: { by: 'clock' | 'picture'; ticks: number }
@@ -51,6 +51,8 @@ export class CueScan {
   readonly #tables = new Map<number, SectionAssembler>([[0, new SectionAssembler()]])
   readonly #cues = new Map<number, SectionAssembler>()
   #map: ProgramMap | null = null
+  /** Cues that splice at once and wait for the picture that follows them. */
+  readonly #atOnce: { cue: Cue; offsets: number[] }[] = []
   #arrived: number | null = null
   #picture = 0
   #bytes = 0
@@ -81,10 +83,19 @@ export class CueScan {
     }
     if (pid === this.#videoPid && startsUnit(packet)) {
       const stamps = pesStamps(payloadOf(packet))
-      if (stamps !== null) this.#picture = this.#timeline.picture(stamps)
+      if (stamps !== null) this.#begin(this.#timeline.picture(stamps))
     }
     for (const section of this.#tables.get(pid)?.push(packet) ?? []) this.#table(section)
     for (const section of this.#cues.get(pid)?.push(packet) ?? []) this.#cue(section)
+  }
+
+  #begin(picture: number): void {
+    this.#picture = picture
+    for (const { cue, offsets } of this.#atOnce.splice(0)) {
+      cue.place = { by: 'picture', ticks: picture }
+      cue.shift = this.#timeline.shift
+      for (const offset of offsets) this.found.splicePoints.add(picture + offset)
+    }
   }
 
   #table(section: Uint8Array): void {
@@ -110,30 +121,23 @@ export class CueScan {
       return
     }
     this.#bytes += section.length
-    const immediate = splicesAtOnce(info)
-    this.found.cues.push({
-      section,
-      shift: this.#timeline.shift,
-      place: immediate
-        ? { by: 'picture', ticks: this.#picture }
-        : { by: 'clock', ticks: this.#arrived ?? this.#picture },
-    })
+    const place = { by: 'clock' as const, ticks: this.#arrived ?? this.#picture }
+    const cue: Cue = { section, shift: this.#timeline.shift, place }
+    this.found.cues.push(cue)
     if (info.command.kind === 'schedule') this.found.schedules += 1
-    for (const point of this.#points(info, immediate)) this.found.splicePoints.add(point)
+    if (info.command.kind !== 'insert' && info.command.kind !== 'signal') return
+    const offsets = [0, ...segmentTicks(info)]
+    if (splicesAtOnce(info)) this.#atOnce.push({ cue, offsets })
+    for (const time of info.command.times)
+      for (const offset of offsets) this.found.splicePoints.add(this.#timeline.at(time) + offset)
   }
+}
 
-  #points({ command, segmentations }: SpliceInfo, immediate: boolean): number[] {
-    if (command.kind !== 'insert' && command.kind !== 'signal') return []
-    const starts = immediate ? [this.#picture] : command.times.map((time) => this.#timeline.at(time))
-    const lengths =
-      command.kind === 'insert'
-        ? // 9.8.2.1: with auto_return the splicer comes back by itself, and no further cue says so.
-          command.break?.autoReturn === true
-          ? [command.break.ticks]
-          : []
-        : segmentations.flatMap(({ durationTicks }) => durationTicks ?? [])
-    return starts.flatMap((start) => [start, ...lengths.map((length) => start + length)])
-  }
+/** How long after the splice another one may be made. */
+function segmentTicks({ command, segmentations }: SpliceInfo): number[] {
+  // 9.8.2.1: with auto_return the splicer comes back by itself, and no further cue says so.
+  if (command.kind === 'insert') return command.break?.autoReturn === true ? [command.break.ticks] : []
+  return segmentations.flatMap(({ durationTicks }) => durationTicks ?? [])
 }
 
 function splicesAtOnce({ command }: SpliceInfo): boolean {

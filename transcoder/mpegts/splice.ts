@@ -8,6 +8,7 @@ import { crc32, sealSection } from './crc.ts'
 export const SPLICE_TABLE = 0xfc
 /** Fixed fields up to splice_command_type, descriptor_loop_length and CRC_32. */
 const SHORTEST = 14 + 2 + 4
+const COMMAND_START = 14
 /** 9.6.1: splice_command_length of sections older than the field. */
 const LENGTH_UNKNOWN = 0xfff
 const SEGMENTATION = 0x02
@@ -59,14 +60,16 @@ export function readSplice(section: Uint8Array): SpliceInfo | null {
   }
   // 9.6.1: protocol_version 0 is the only one there is; the fields of another cannot be known.
   if (encrypted || section[3] !== 0) return info
-  const field = new BitReader(section, 11)
-  field.skip(4)
-  const length = field.read(12)
-  const type = field.read(8)
+  const header = new BitReader(section, 11)
+  header.skip(4)
+  const length = header.read(12)
+  const type = header.read(8)
+  const end = length === LENGTH_UNKNOWN ? section.length - 4 : COMMAND_START + length
+  const field = new BitReader(section.subarray(0, end), COMMAND_START)
   try {
     info.command = readCommand(field, type, info.adjustment)
     // The descriptors begin where the command says that it ends, whatever this version knew of it.
-    const descriptors = length === LENGTH_UNKNOWN ? field.byte : 14 + length
+    const descriptors = length === LENGTH_UNKNOWN ? field.byte : end
     if (length !== LENGTH_UNKNOWN || info.command.kind !== 'opaque')
       info.segmentations = readSegmentations(section, descriptors)
   } catch (error) {
@@ -168,7 +171,7 @@ export function moveSplice(section: Uint8Array, ticks: number): Uint8Array {
   const field = new BitReader(section, 4)
   field.skip(7)
   const adjustment = onClock(field.read(33) + ticks)
-  const moved = section.slice()
+  const moved = Uint8Array.from(section)
   moved[4] = (moved[4]! & 0xfe) | (adjustment >= 2 ** 32 ? 1 : 0)
   new DataView(moved.buffer).setUint32(5, adjustment % 2 ** 32)
   return sealSection(moved)

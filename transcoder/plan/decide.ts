@@ -65,9 +65,9 @@ export function planJob(
   const videoOffsetSeconds = videoOffset(media)
   const durationSeconds = duration(media, video, videoOffsetSeconds)
   warnSilentProfiles(spec, warnings)
-  warnSource(media, picture, abilities, warnings)
 
   const cues = planCues(spec, found, warnings)
+  warnSource(media, cues === null ? [] : (found?.pids ?? []), picture, abilities, warnings)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const outputs = spec.video.map((profile): OutputPlan => {
@@ -188,8 +188,14 @@ function duration(media: MediaInfo, video: VideoStream, videoOffsetSeconds: numb
   return video.durationSeconds
 }
 
-function warnSource(media: MediaInfo, picture: SourcePicture, abilities: EngineAbilities, warnings: Warning[]): void {
-  for (const stream of media.other)
+function warnSource(
+  media: MediaInfo,
+  keptPids: readonly number[],
+  picture: SourcePicture,
+  abilities: EngineAbilities,
+  warnings: Warning[],
+): void {
+  for (const stream of media.other.filter(({ id }) => id === null || !keptPids.includes(id)))
     warnings.push({
       code: 'stream_left_out',
       message: `Stream ${stream.index} of the source (${stream.type}, ${stream.codec}) is not part of the output.`,

@@ -51,6 +51,8 @@ export interface AudioStream {
 
 export interface OtherStream {
   index: number
+  /** As in VideoStream. */
+  id: number | null
   type: string
   codec: string
   language: string | null

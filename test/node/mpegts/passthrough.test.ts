@@ -1,0 +1,133 @@
+// Cues from a source into outputs: whole attempts with the real ffmpeg against a strict door.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JobConfig } from '#contract/job.ts'
+import { runTask } from '../../../transcoder/run.ts'
+import { frames, kbpsBySecond, packets, probeFile, realClip, transportRates } from '../media.ts'
+import { FakeDoor } from '../transcoder/fake-door.ts'
+import { describeTask, openBench, requestFor, type Bench } from '../transcoder/task-fixture.ts'
+import { readFile } from 'node:fs/promises'
+import { cueAt, makeCueClip, scan, seenCues } from './clips.ts'
+import { segmentation, spliceInsert, spliceSection, timeSignal } from './sections.ts'
+
+const S = 90_000
+const FRAME = 1 / 25
+let bench: Bench
+let door: FakeDoor
+let clip: Buffer
+
+/** Out at 3.04 s for 2 s, back by itself; a signal with a segment; at once at 4.2 s; and some that splice nothing. */
+const cues = [
+  cueAt(-0.3, spliceSection({ type: 0 })),
+  cueAt(0.4, spliceInsert({ eventId: 1001, out: true, pts: 3.04 * S, breakTicks: 2 * S, autoReturn: true })),
+  cueAt(1.2, timeSignal(3.6 * S, { descriptors: segmentation(1002, 0x34, 0.6 * S) })),
+  cueAt(2, timeSignal(1, { encrypted: true })),
+  cueAt(4.2, spliceInsert({ eventId: 1003, out: false, pts: null }), 'picture'),
+]
+
+beforeAll(async () => {
+  bench = await openBench()
+  // The source's clock wraps 2 s after its first picture.
+  const flags = ['-output_ts_offset', `${2 ** 33 / S - 3.4}`, '-g', '50', '-bf', '2', '-f', 'mpegts']
+  clip = await makeCueClip(join(bench.directory, 'cues.ts'), { seconds: 6, flags }, cues)
+})
+afterAll(() => bench.remove())
+beforeEach(async () => {
+  door = await new FakeDoor({ bytes: clip }).start()
+})
+afterEach(() => door.stop())
+
+async function transcode(change: Partial<JobConfig>, modes: readonly ('cbr' | 'vbr')[] = ['vbr']): Promise<string[]> {
+  const task = describeTask({ container: 'ts', bitrates: modes.map(() => 400) })
+  for (const [index, mode] of modes.entries()) task.config.videoProfiles[index]!.video_bitrate_mode = mode
+  door.task = { ...task, config: { ...task.config, scte35_passthough: true, ...change } }
+  await runTask(requestFor(door), bench.context())
+  expect(door.breaches).toEqual([])
+  const files: string[] = []
+  for (const [name, bytes] of door.objects()) {
+    const file = join(bench.directory, name.replaceAll('/', '_'))
+    await writeFile(file, bytes)
+    files.push(file)
+  }
+  return files
+}
+
+const warnings = () => door.plans[0]?.warnings.map(({ code }) => code)
+
+async function keyFrames(file: string): Promise<number[]> {
+  return (await frames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
+}
+
+test('the clip is what it should be: cues where they were put, on a clock that wraps', () => {
+  const seen = seenCues(clip)
+  expect(seen.map(({ kind }) => kind)).toEqual(['null', 'insert', 'signal', 'opaque', 'insert'])
+  expect(seen[1]).toMatchObject({ eventId: 1001, splices: [3.04] })
+  // The anchor that is decoded first of those shown at 4.2 s or later.
+  expect(seen[4]?.arrives).toBeCloseTo(4.24, 6)
+})
+
+describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
+  test('cues in are cues out, vbr and cbr, with an IDR at each splice point and the grid where it was', async () => {
+    const files = await transcode({ video_codec: codec }, ['vbr', 'cbr'])
+    expect(door.fails).toEqual([])
+    expect(files).toHaveLength(2)
+    for (const [index, file] of files.entries()) {
+      const bytes = await readFile(file)
+      const seen = seenCues(bytes)
+      expect(seen.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+        ['null', null],
+        ['insert', 1001],
+        ['signal', 1002],
+        ['opaque', null],
+        ['insert', 1003],
+      ])
+      // Exact: the clock of the output has the same pictures at the same distances.
+      expect(seen.map(({ splices }) => splices)).toEqual([[], [3.04], [3.6], [], []])
+      for (const [at, cue] of seenCues(clip).entries())
+        expect(Math.abs((seen[at]?.arrives ?? Infinity) - cue.arrives), `${cue.kind} ${at}`).toBeLessThanOrEqual(
+          FRAME + 1e-6,
+        )
+      const { kbps, counterErrors } = await transportRates(file)
+      expect(counterErrors).toBe(0)
+      if (index === 1) for (const rate of kbps) expect(rate).toBeCloseTo(kbps[0] ?? 0, 1)
+      // 76 = 3.04 s and 126 = its end, 90 = 3.6 s and 105 = its end, 106 = at once.
+      expect(await keyFrames(file)).toEqual([0, 25, 50, 75, 76, 90, 100, 105, 106, 125, 126])
+      let lastKey = -Infinity
+      for (const packet of await packets(file)) {
+        const shown = Number(packet.pts_time)
+        if (packet.flags.startsWith('K')) lastKey = shown
+        expect(shown).toBeGreaterThanOrEqual(lastKey)
+      }
+      const streams = (await probeFile(file)).streams as { codec_name: string; id?: string }[]
+      expect(streams.map(({ codec_name, id }) => `${codec_name} ${id}`)).toContain('scte_35 0x258')
+    }
+    expect(warnings()).toEqual([])
+  })
+})
+
+test('another PID, and the bits of the pictures do not mind', async () => {
+  const [file] = await transcode({ scte35_pid_remap: 700 })
+  expect(scan(await readFile(file!)).pids).toEqual([700])
+  expect((await kbpsBySecond(file!)).length).toBeGreaterThan(5)
+})
+
+test('a PID that the output uses is an error that lists them', async () => {
+  await transcode({ scte35_pid_remap: 0x101 })
+  expect(door.fails[0]?.error).toMatchObject({ code: 'unsupported_combination', field: 'scte35_pid_remap' })
+  expect(door.fails[0]?.error?.details?.['in_use']).toContain(0x101)
+})
+
+test('a real broadcast sample: three splice_inserts on PID 600', async (context) => {
+  const source = await readFile(realClip(context, 'sample_scte35.ts'))
+  door.source = { bytes: source }
+  const [file] = await transcode({})
+  expect(door.fails).toEqual([])
+  const bytes = await readFile(file!)
+  expect(scan(bytes).pids).toEqual([600])
+  const [before, after] = [seenCues(source, 256), seenCues(bytes)]
+  expect(after.map(({ kind }) => kind)).toEqual(['insert', 'insert', 'insert'])
+  for (const [index, cue] of before.entries())
+    expect(Math.abs(after[index]!.arrives - cue.arrives)).toBeLessThanOrEqual(1001 / 30000)
+  expect((await transportRates(file!)).counterErrors).toBe(0)
+})
