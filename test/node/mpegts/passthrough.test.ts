@@ -1,13 +1,13 @@
 // Cues from a source into outputs: whole attempts with the real ffmpeg against a strict door.
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job.ts'
+import { Halt } from '../../../transcoder/failure.ts'
 import { runTask } from '../../../transcoder/run.ts'
-import { frames, kbpsBySecond, packets, probeFile, realClip, transportRates } from '../media.ts'
+import { frames, kbpsBySecond, makeClip, packets, probeFile, realClip, transportRates } from '../media.ts'
 import { FakeDoor } from '../transcoder/fake-door.ts'
-import { describeTask, openBench, requestFor, type Bench } from '../transcoder/task-fixture.ts'
-import { readFile } from 'node:fs/promises'
+import { describeTask, openBench, processesNaming, requestFor, type Bench } from '../transcoder/task-fixture.ts'
 import { cueAt, makeCueClip, scan, seenCues } from './clips.ts'
 import { segmentation, spliceInsert, spliceSection, timeSignal } from './sections.ts'
 
@@ -116,6 +116,50 @@ test('a PID that the output uses is an error that lists them', async () => {
   await transcode({ scte35_pid_remap: 0x101 })
   expect(door.fails[0]?.error).toMatchObject({ code: 'unsupported_combination', field: 'scte35_pid_remap' })
   expect(door.fails[0]?.error?.details?.['in_use']).toContain(0x101)
+})
+
+test('a source without cues: a warning, and no second read of it', async () => {
+  const plain = await makeClip(join(bench.directory, 'plain.ts'), { seconds: 2, flags: ['-f', 'mpegts'] })
+  door.source = { bytes: await readFile(plain) }
+  const [file] = await transcode({ scte35_passthough: false })
+  const reads = door.counts.get('input')
+  const [asked] = await transcode({})
+  expect((door.counts.get('input') ?? 0) - (reads ?? 0)).toBeLessThanOrEqual((reads ?? 0) + 1)
+  expect(door.plans[1]?.warnings.map(({ code }) => code)).toEqual(['no_cues'])
+  // Nothing was in its way: the very same file.
+  expect(await readFile(asked!)).toEqual(await readFile(file!))
+})
+
+test('the plan of an earlier attempt is followed, and the cues are there again', async () => {
+  const [file] = await transcode({})
+  const before = await readFile(file!)
+  door.task = { ...door.task!, plan: structuredClone(door.storedPlan) }
+  await runTask(requestFor(door), bench.context())
+  expect(seenCues(door.objects().get('out/v0.ts')!)).toEqual(seenCues(before))
+  expect(door.counts.get('plan')).toBe(1)
+})
+
+test('an mp4 has no cues and no key frames for them', async () => {
+  const task = describeTask({ container: 'mp4' })
+  door.task = { ...task, config: { ...task.config, scte35_passthough: true } }
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toEqual([])
+  const file = join(bench.directory, 'plain.mp4')
+  await writeFile(file, door.objects().get('out/v0.mp4')!)
+  expect(await keyFrames(file)).toEqual([0, 25, 50, 75, 100, 125])
+})
+
+test('a run that is cancelled leaves nothing behind', async () => {
+  const context = bench.context()
+  const task = describeTask({ container: 'ts', quality: 'best' })
+  door.task = { ...task, config: { ...task.config, scte35_passthough: true } }
+  const run = runTask(requestFor(door), context)
+  await door.until(() => door.counts.get('plan') === 1)
+  context.halt.abort(new Halt('cancelled'))
+  await run
+  expect(door.fails).toEqual([{ reason: 'cancelled' }])
+  expect(await bench.leftOvers()).toEqual([])
+  expect(await processesNaming(bench.workDir)).toEqual([])
 })
 
 test('a real broadcast sample: three splice_inserts on PID 600', async (context) => {
