@@ -6,21 +6,22 @@ import type { Gateway } from './gateway.ts'
 import { CueInjector, type InjectorOptions } from './mpegts/inject.ts'
 import { PacketReader } from './mpegts/packet.ts'
 import { CueScan, type CueFindings } from './mpegts/scan.ts'
-import { sourceOrigin } from './plan/cues.ts'
+import { TICKS_PER_SECOND } from './mpegts/clock.ts'
 import type { MediaInfo } from './plan/media.ts'
 
 /** A program's map comes at least every 0.5 s; at 100 Mb/s that is a sixth of this. */
 const HEAD_BYTES = 40 * 1024 * 1024
 
-/** One pass over the source. null = it has no cues, which its first bytes tell; then no more of it is read. */
+/** One pass over the source, whose clock is at `startSeconds` where the outputs begin. null = it has no cues, which its first bytes tell; then no more of it is read. */
 export async function findCues(
   gateway: Pick<Gateway, 'read'>,
   media: MediaInfo,
+  startSeconds: number,
   signal: AbortSignal,
 ): Promise<CueFindings | null> {
   const pid = media.video?.id ?? null
   if (pid === null || !media.formats.includes('mpegts')) return null
-  const scan = new CueScan(pid, sourceOrigin(media))
+  const scan = new CueScan(pid, Math.round(startSeconds * TICKS_PER_SECOND))
   const reader = new PacketReader()
   let read = 0
   for await (const chunk of gateway.read(signal)) {

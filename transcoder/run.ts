@@ -19,6 +19,7 @@ import type { SourceOptions } from './gateway/source.ts'
 import type { Log } from './log.ts'
 import { planJob } from './plan/decide.ts'
 import type { Plan } from './plan/plan.ts'
+import { outputStart } from './plan/start.ts'
 import { probe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
 import type { Settings } from './settings.ts'
@@ -104,7 +105,10 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     )
     const spec = toSpec(task.config, task.input_name)
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
-    const found = spec.passCues && spec.container === 'ts' ? await findCues(gateway, media, halt.signal) : null
+    const found =
+      spec.passCues && spec.container === 'ts'
+        ? await findCues(gateway, media, outputStart(spec, media, engine.features), halt.signal)
+        : null
     const plan = await agreeOnPlan(attempt, task, () => planJob(spec, media, engine.features, found))
     if (plan.durationSeconds !== null)
       await requireSpace(

@@ -3,7 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/spec.ts'
 import type { AudioPlan, CuePlan } from './plan.ts'
-import type { MediaInfo, Rational } from './media.ts'
+import type { Rational } from './media.ts'
 import { PlanError } from './problem.ts'
 
 /** What planning needs to know of a source's cues. Times in ticks of 90 kHz, 0 = the first picture. */
@@ -16,8 +16,6 @@ export interface SourceCues {
 }
 
 const TICKS = 90_000
-/** Larger differences are content that begins late: the first picture is held instead of moving the clock. */
-const LARGEST_OFFSET_SECONDS = 0.5
 /** Where ffmpeg's muxer puts things (mpegtsenc.c): tables of DVB, the program map, then one PID for each stream. */
 const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1fff]
 const MAP_PID = 0x1000
@@ -26,17 +24,6 @@ const FIRST_STREAM_PID = 0x100
 const MOST_SPLICE_POINTS = 2000
 /** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
 export const CUE_KBPS = 40
-
-/** Seconds by which the video starts after the file's clock, as far as the clock is moved for it. */
-export function videoOffset({ startSeconds, video }: MediaInfo): number {
-  const late = (video?.startSeconds ?? 0) - (startSeconds ?? video?.startSeconds ?? 0)
-  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? Math.round(late * 1e6) / 1e6 : 0
-}
-
-/** The source's clock in ticks where the outputs' pictures begin. */
-export function sourceOrigin(media: MediaInfo): number {
-  return Math.round(((media.startSeconds ?? media.video?.startSeconds ?? 0) + videoOffset(media)) * TICKS)
-}
 
 /** null where no cues are wanted, or where there are none: then a warning says so. */
 export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warning[]): CuePlan | null {

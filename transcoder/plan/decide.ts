@@ -6,7 +6,8 @@ import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
-import { CUE_KBPS, planCues, requireFreePid, spliceFrames, videoOffset, type SourceCues } from './cues.ts'
+import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
+import { offsetFrom, videoOffset } from './start.ts'
 import { outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import type { MediaInfo, Rational, VideoStream } from './media.ts'
@@ -22,6 +23,8 @@ export interface EngineAbilities {
   hevcCaptions: boolean
   /** Captions survive a change of the frame rate (ffmpeg 7 and later, at broadcast rates). */
   captionsAcrossRates: boolean
+  /** The clock of a transport stream begins with the streams that are used (ffmpeg 6 and later), not with all of them. */
+  clockFromUsedStreams?: boolean
 }
 const everything: EngineAbilities = { zscale: true, hevcCaptions: true, captionsAcrossRates: true }
 
@@ -62,8 +65,8 @@ export function planJob(
   const source = upright(video)
   const picture = readPicture(video, source)
   const rate = sourceRate(spec, video, warnings)
-  const videoOffsetSeconds = videoOffset(media)
-  const durationSeconds = duration(media, video, videoOffsetSeconds)
+  const videoOffsetSeconds = videoOffset(spec, media, abilities)
+  const durationSeconds = duration(media, video)
   warnSilentProfiles(spec, warnings)
 
   const cues = planCues(spec, found, warnings)
@@ -183,8 +186,9 @@ function keepsCaptions(
   return false
 }
 
-function duration(media: MediaInfo, video: VideoStream, videoOffsetSeconds: number): number | null {
-  if (media.durationSeconds !== null) return Math.max(0, media.durationSeconds - videoOffsetSeconds)
+function duration(media: MediaInfo, video: VideoStream): number | null {
+  // The file's duration counts from its own beginning, whichever streams are used.
+  if (media.durationSeconds !== null) return Math.max(0, media.durationSeconds - offsetFrom(media.startSeconds, video))
   return video.durationSeconds
 }
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { JobConfig } from '#contract/job.ts'
 import { Halt } from '../../../transcoder/failure.ts'
 import { runTask } from '../../../transcoder/run.ts'
-import { frames, kbpsBySecond, makeClip, packets, probeFile, realClip, transportRates } from '../media.ts'
+import { ffmpeg, frames, kbpsBySecond, makeClip, packets, probeFile, realClip, transportRates } from '../media.ts'
 import { FakeDoor } from '../transcoder/fake-door.ts'
 import { describeTask, openBench, processesNaming, requestFor, type Bench } from '../transcoder/task-fixture.ts'
 import { cueAt, makeCueClip, scan, seenCues } from './clips.ts'
@@ -13,6 +13,8 @@ import { segmentation, spliceInsert, spliceSection, timeSignal } from './section
 
 const S = 90_000
 const FRAME = 1 / 25
+/** The picture is inverted from 3.04 s on: the content of a splice. */
+const FLASH = "negate=enable='gte(n,76)'"
 let bench: Bench
 let door: FakeDoor
 let clip: Buffer
@@ -30,7 +32,7 @@ beforeAll(async () => {
   bench = await openBench()
   // The source's clock wraps 2 s after its first picture.
   const flags = ['-output_ts_offset', `${2 ** 33 / S - 3.4}`, '-g', '50', '-bf', '2', '-f', 'mpegts']
-  clip = await makeCueClip(join(bench.directory, 'cues.ts'), { seconds: 6, flags }, cues)
+  clip = await makeCueClip(join(bench.directory, 'cues.ts'), { seconds: 6, filters: FLASH, flags }, cues)
 })
 afterAll(() => bench.remove())
 beforeEach(async () => {
@@ -57,6 +59,22 @@ const warnings = () => door.plans[0]?.warnings.map(({ code }) => code)
 
 async function keyFrames(file: string): Promise<number[]> {
   return (await frames(file)).flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
+}
+
+/** Mean luma of every picture. */
+async function lumas(file: string): Promise<number[]> {
+  const pixels = await ffmpeg([
+    '-i',
+    file,
+    '-map',
+    '0:v',
+    '-vf',
+    'scale=1:1:flags=area,format=gray',
+    '-f',
+    'rawvideo',
+    '-',
+  ])
+  return [...pixels]
 }
 
 test('the clip is what it should be: cues where they were put, on a clock that wraps', () => {
@@ -93,6 +111,10 @@ describe.each(['h.264', 'hevc', 'mpeg2'] as const)('%s', (codec) => {
       if (index === 1) for (const rate of kbps) expect(rate).toBeCloseTo(kbps[0] ?? 0, 1)
       // 76 = 3.04 s and 126 = its end, 90 = 3.6 s and 105 = its end, 106 = at once.
       expect(await keyFrames(file)).toEqual([0, 25, 50, 75, 76, 90, 100, 105, 106, 125, 126])
+      const decoded = await lumas(file)
+      expect(decoded).toHaveLength(150)
+      expect(Math.abs((decoded[76] ?? 0) - (decoded[75] ?? 0))).toBeGreaterThan(10)
+      expect(Math.abs((decoded[75] ?? 0) - (decoded[74] ?? 0))).toBeLessThan(5)
       let lastKey = -Infinity
       for (const packet of await packets(file)) {
         const shown = Number(packet.pts_time)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
-import { sourceOrigin, type SourceCues } from '../../../transcoder/plan/cues.ts'
+import type { SourceCues } from '../../../transcoder/plan/cues.ts'
 import { planJob } from '../../../transcoder/plan/decide.ts'
+import { outputStart, videoOffset } from '../../../transcoder/plan/start.ts'
 import { job, rendition, sound, source, track } from './jobs.ts'
 
 const S = 90_000
@@ -104,11 +105,29 @@ test('a constant rate has room for cues', () => {
   expect(rate(true) - rate(false)).toBe(40)
 })
 
-test.each([
-  [1.48, 1.4, 1.48],
-  // Content that begins late: the first picture is held from the file's beginning.
-  [3.4, 1.4, 1.4],
-  [-2, -2, -2],
-])('video at %f in a file at %f: the output begins at %f', (video, file, origin) => {
-  expect(sourceOrigin(source({ startSeconds: video }, { startSeconds: file }))).toBe(Math.round(origin * S))
+describe('where the output begins on the source’s clock', () => {
+  const at = (video: number, file: number, formats: string[], clockFromUsedStreams: boolean, audio = 1.4) => {
+    const media = source(
+      { startSeconds: video },
+      { startSeconds: file, formats, audio: [sound({ startSeconds: audio })] },
+    )
+    return [
+      outputStart(wanted(), media, { clockFromUsedStreams }),
+      videoOffset(wanted(), media, { clockFromUsedStreams }),
+    ]
+  }
+  test.each([
+    [1.48, 1.4, 1.48, 0.08],
+    // Content that begins late: the first picture is held from the file's beginning.
+    [3.4, 1.4, 1.4, 0],
+    [-2, -2, -2, 0],
+  ])('video at %f in a file at %f: at %f, moved by %f', (video, file, start, moved) => {
+    expect(at(video, file, ['mov'], true)).toEqual([start, moved])
+    expect(at(video, file, ['mpegts'], false)).toEqual([start, moved])
+  })
+  test('cues that begin earlier than all that is used count for ffmpeg 5 only', () => {
+    expect(at(1.48, 1.1, ['mpegts'], false)).toEqual([1.48, 0.38])
+    expect(at(1.48, 1.1, ['mpegts'], true)).toEqual([1.48, 0.08])
+    expect(at(1.48, 1.1, ['mov'], true)).toEqual([1.48, 0.38])
+  })
 })
