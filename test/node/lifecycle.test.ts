@@ -118,13 +118,5 @@ test('repeated events are told from wrong ones', () => {
 })
 
 test('the job mirrors its task; a start that is not confirmed is still waiting', () => {
-  expect(states.map(jobState)).toEqual([
-    'queued',
-    'queued',
-    'running',
-    'committing',
-    'completed',
-    'failed',
-    'cancelled',
-  ])
+  expect(states.map(jobState)).toEqual(['queued', 'queued', 'running', 'committing', 'completed', 'failed', 'cancelled'])
 })

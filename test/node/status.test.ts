@@ -84,13 +84,7 @@ test('100/100 only with success (I4)', () => {
 })
 
 test('no value is ever NaN, infinite or in exponent form', () => {
-  const odd = progress({
-    transcoded: 0,
-    speed: 1e-9,
-    transfer_seconds: 1e-12,
-    bytes_stored: 5,
-    transcode_seconds: 1e22,
-  })
+  const odd = progress({ transcoded: 0, speed: 1e-9, transfer_seconds: 1e-12, bytes_stored: 5, transcode_seconds: 1e22 })
   const { tcode_progress, tcode_time, tcode_speed, xfer_progress, xfer_time, xfer_speed } = publicStatus(
     facts({ progress: odd }),
   )
