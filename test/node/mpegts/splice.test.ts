@@ -176,7 +176,7 @@ describe('moving to another clock', () => {
     const moved = moveSplice(before, 99)
     expect(readSplice(moved)).toMatchObject({ adjustment: 100, encrypted: true })
     expect(moved.slice(9, -4)).toEqual(before.slice(9, -4))
-    expect([...moved.slice(-8, -4)]).toEqual([0xde, 0xad, 0xbe, 0xef])
+    expect(moved.slice(-8, -4)).toEqual(Uint8Array.of(0xde, 0xad, 0xbe, 0xef))
     expect(moved.slice(-4)).not.toEqual(before.slice(-4))
   })
   test('back and forth is the same section', () => {

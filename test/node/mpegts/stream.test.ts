@@ -38,7 +38,10 @@ function packed(sections: readonly Uint8Array[], room: (left: number) => number)
       field === 0 ? [] : [field - 1, ...(field > 1 ? [0] : []), ...Array<number>(Math.max(0, field - 2)).fill(0xff)]
     packets.push(
       Uint8Array.from([
-        ...[0x47, (here === undefined ? 0 : 0x40) | 1, 0xf0, (field === 0 ? 0x10 : 0x30) | (packets.length & 15)],
+        0x47,
+        (here === undefined ? 0 : 0x40) | 1,
+        0xf0,
+        (field === 0 ? 0x10 : 0x30) | (packets.length & 15),
         ...adaptation,
         ...payload,
       ]),

@@ -39,7 +39,8 @@ describe('key frames at splice points', () => {
       'expr:eq(mod(n,25),0)+if(lt(n,90),eq(n,75),if(lt(n,126),eq(n,90),eq(n,126)))',
     )
     expect(args.at(-1)).toBe('pipe:3')
-    if (videoCodec !== 'mpeg2') expect(args[args.indexOf('-forced-idr') + 1]).toBe('1')
+    // mpeg2 has intra pictures of one kind only.
+    expect(args.includes('-forced-idr')).toBe(videoCodec !== 'mpeg2')
   })
 
   test('more points than an argument holds: the first ones, and a warning', () => {
