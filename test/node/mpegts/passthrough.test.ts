@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JobConfig } from '#contract/job.ts'
 import { Halt } from '../../../transcoder/failure.ts'
+import type { Plan } from '../../../transcoder/plan/plan.ts'
 import { runTask } from '../../../transcoder/run.ts'
 import { ffmpeg, frames, kbpsBySecond, makeClip, packets, probeFile, realClip, transportRates } from '../media.ts'
 import { FakeDoor } from '../transcoder/fake-door.ts'
@@ -197,7 +198,11 @@ test('a real broadcast sample: three splice_inserts on PID 600', async (context)
   expect(scan(bytes).pids).toEqual([600])
   const [before, after] = [seenCues(source, 256), seenCues(bytes)]
   expect(after.map(({ kind }) => kind)).toEqual(['insert', 'insert', 'insert'])
-  for (const [index, cue] of before.entries())
+  for (const [index, cue] of before.entries()) {
     expect(Math.abs(after[index]!.arrives - cue.arrives)).toBeLessThanOrEqual(1001 / 30000)
+    expect(Math.abs(after[index]!.splices[0]! - cue.splices[0]!)).toBeLessThanOrEqual(1001 / 30000)
+  }
+  // The clip has three pictures only; 0.789 s and 1.9 s at 29.97 per second lie behind them.
+  expect((door.storedPlan as Plan).outputs[0]?.video.spliceFrames).toEqual([24, 57])
   expect((await transportRates(file!)).counterErrors).toBe(0)
 })
