@@ -2,13 +2,16 @@
 // Not in charge of: what comes before and after (run.ts).
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Attempt } from './attempt.ts'
 import { requireWholeLength } from './complete.ts'
+import { conveyWithCues } from './cues.ts'
 import { TaskError } from './failure.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
-import { defaultLimits, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
+import { defaultLimits, FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
 import { checkMp4 } from './mp4/boxes.ts'
+import type { Cue } from './mpegts/scan.ts'
 import { ffmpegArgs } from './plan/argv.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
@@ -22,14 +25,22 @@ const REWRITE_BYTES_PER_SECOND = 20e6
 const SIZE_FACTOR = 2
 const SIZE_EXTRA_BYTES = 256 * 1024 * 1024
 
-/** Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`. */
-export async function encode(attempt: Attempt, plan: Plan, sourceFormats: readonly string[]): Promise<ObjectUpload[]> {
-  const uploads = await encodeOnce(attempt, plan, sourceFormats)
+/**
+ * Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`.
+ * `cues` are put into the outputs of a plan that has any.
+ */
+export async function encode(
+  attempt: Attempt,
+  plan: Plan,
+  sourceFormats: readonly string[],
+  cues: readonly Cue[] = [],
+): Promise<ObjectUpload[]> {
+  const uploads = await encodeOnce(attempt, plan, sourceFormats, cues)
   if (uploads !== 'header too large') return uploads
   // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
-  const again = await encodeOnce(attempt, { ...plan, outputs }, sourceFormats)
+  const again = await encodeOnce(attempt, { ...plan, outputs }, sourceFormats, cues)
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
   return again
 }
@@ -38,6 +49,7 @@ async function encodeOnce(
   attempt: Attempt,
   plan: Plan,
   sourceFormats: readonly string[],
+  cues: readonly Cue[],
 ): Promise<ObjectUpload[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
   const files = plan.outputs.map((output, index) => join(workspace.out, `${index}.${output.container}`))
@@ -60,7 +72,7 @@ async function encodeOnce(
 
   const keep = { whole: false }
   try {
-    const result = await spawnFfmpeg(attempt, plan, files, () => growth.poke())
+    const result = await spawnFfmpeg(attempt, plan, files, cues, () => growth.poke())
     growth.poke()
     await growth.stop()
     halt.signal.throwIfAborted()
@@ -88,22 +100,41 @@ async function encodeOnce(
   }
 }
 
-function spawnFfmpeg(attempt: Attempt, plan: Plan, files: readonly string[], poke: () => void): Promise<FfmpegResult> {
+function spawnFfmpeg(
+  attempt: Attempt,
+  plan: Plan,
+  files: readonly string[],
+  cues: readonly Cue[],
+  poke: () => void,
+): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
   const args = ffmpegArgs(plan, {
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
-    outputs: files,
+    // Streams with cues come through this process, which writes the files.
+    outputs: plan.cues === null ? files : files.map((_file, index) => `pipe:${FIRST_TAKEN + index}`),
     threads: settings.threads,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
   const largest = Math.max(...plan.outputs.map((output) => output.expectedBytes))
   const rewritten = plan.outputs.some((output) => output.container === 'mp4' && output.headerReserveBytes === null)
+  const largestBytes = Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES)
+  const takers = plan.outputs.flatMap(({ muxRateKbps }, index) => {
+    if (plan.cues === null) return []
+    const options = {
+      pid: plan.cues.pid,
+      cueStreamType: plan.cues.streamType,
+      rateKbps: muxRateKbps,
+      cues,
+    }
+    return (stream: Readable) => conveyWithCues(stream, files[index]!, options, largestBytes)
+  })
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
-    limits: { ...defaultLimits, fileBytes: Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES) },
+    limits: { ...defaultLimits, fileBytes: largestBytes },
+    takers,
     onProgress: (report) => {
       const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
       progress.encoded({ fraction, speed: report.speed })

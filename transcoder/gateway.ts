@@ -62,6 +62,16 @@ export class Gateway {
     return this.#source.open()
   }
 
+  /** The whole source, for this process itself. */
+  read(signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#whole(signal)
+  }
+
+  async *#whole(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { size, ranges } = await this.#source.open()
+    yield* this.#source.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
+  }
+
   /** How far into the source the newest reader is, 0…1; 0 where the size is unknown. */
   get fraction(): number {
     const size = this.#source.facts?.size

@@ -9,6 +9,7 @@ import {
   type TaskDescription,
 } from '#contract/task.ts'
 import type { Attempt } from './attempt.ts'
+import { findCues } from './cues.ts'
 import { Door } from './door.ts'
 import { encode, requireSource } from './encode.ts'
 import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from './failure.ts'
@@ -17,8 +18,8 @@ import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
 import type { Log } from './log.ts'
 import { planJob } from './plan/decide.ts'
-import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
+import { outputStart } from './plan/start.ts'
 import { probe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
 import type { Settings } from './settings.ts'
@@ -102,7 +103,13 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
         throw error
       },
     )
-    const plan = await agreeOnPlan(attempt, task, media)
+    const spec = toSpec(task.config, task.input_name)
+    // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
+    const found =
+      spec.passCues && spec.container === 'ts'
+        ? await findCues(gateway, media, outputStart(spec, media, engine.features), halt.signal)
+        : null
+    const plan = await agreeOnPlan(attempt, task, () => planJob(spec, media, engine.features, found))
     if (plan.durationSeconds !== null)
       await requireSpace(
         workspace.out,
@@ -110,7 +117,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
       )
 
     progress.enter('transcoding')
-    const uploads = await encode(attempt, plan, media.formats)
+    const uploads = await encode(attempt, plan, media.formats, found?.cues)
     progress.encodeEnded()
 
     progress.enter('uploading')
@@ -139,9 +146,9 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
 }
 
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
-async function agreeOnPlan(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<Plan> {
+async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => Plan): Promise<Plan> {
   if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
-  const own = planJob(toSpec(task.config, task.input_name), media, attempt.engine.features)
+  const own = make()
   return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
 }
 

@@ -12,6 +12,8 @@ export interface EngineFeatures {
   hevcCaptions: boolean
   /** Captions survive a change to another broadcast rate: ffmpeg 7 and later. */
   captionsAcrossRates: boolean
+  /** The clock of a transport stream begins with the streams that are used, not with all: ffmpeg 6 and later. */
+  clockFromUsedStreams: boolean
 }
 
 export interface Engine {
@@ -25,6 +27,7 @@ export interface Engine {
 
 /** Versions of libavutil, which development builds ("N-113000-g…") carry too: 5.1 has 57.28, 7.0 has 59.8. */
 const MINIMUM = [57, 28] as const
+const SIX = [58, 0] as const
 const SEVEN = [59, 0] as const
 
 const needed = {
@@ -110,6 +113,7 @@ async function examineFfmpeg(path: string): Promise<{ version: string; features:
       zscale: lists.filters.has('zscale') && lists.filters.has('tonemap'),
       hevcCaptions: (await ask('-h', 'encoder=libx265')).includes('-a53cc'),
       captionsAcrossRates: atLeast(avutil, SEVEN),
+      clockFromUsedStreams: atLeast(avutil, SIX),
     },
   }
 }

@@ -2,6 +2,7 @@
 // Not in charge of: what the arguments mean (plan/argv.ts, cell.ts), what an ending means (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { delimiter, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { scrubAddresses } from './command.ts'
@@ -31,6 +32,11 @@ export interface RunOptions {
   /** Milliseconds without any change in the progress after which the process is ended. Default 60,000. */
   stallMs?: number
   limits?: CellLimits
+  /**
+   * Takers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits while it does not. One that rejects ends
+   * ffmpeg, and `runFfmpeg` rejects with its reason.
+   */
+  takers?: readonly ((stream: Readable) => Promise<void>)[]
 }
 
 export interface FfmpegResult {
@@ -60,6 +66,8 @@ export class FfprobeError extends Error {
   }
 }
 
+/** The first descriptor behind the standard three; a taker's output is `pipe:` and this plus its position. */
+export const FIRST_TAKEN = 3
 const STDERR_BYTES = 64 * 1024
 /** From SIGTERM to SIGKILL. A halted task is gone well within 3 s. */
 const GRACE_MS = 1500
@@ -75,7 +83,8 @@ const PROBE_OUTPUT_BYTES = 8 * 1024 * 1024
 export async function runFfmpeg(engine: Programs, args: readonly string[], options: RunOptions): Promise<FfmpegResult> {
   let ended: FfmpegResult['ended'] = 'exit'
   let progress: FfmpegProgress | null = null
-  const cell = await open(engine.ffmpeg, args, options)
+  const { takers = [] } = options
+  const cell = await open(engine.ffmpeg, args, options, takers.length)
   const stop = (why: 'aborted' | 'stalled') => {
     if (ended === 'exit') ended = why
     cell.kill()
@@ -102,8 +111,21 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   const abort = () => stop('aborted')
   options.signal?.addEventListener('abort', abort, { once: true })
   if (options.signal?.aborted === true) abort()
+  const taken = Promise.all(
+    takers.map((take, index) =>
+      take(cell.child.stdio[FIRST_TAKEN + index] as Readable).catch((error: unknown) => {
+        cell.kill()
+        throw error
+      }),
+    ),
+  )
+  taken.catch(() => undefined) // judged once ffmpeg has ended
   try {
     const { code, signal } = await cell.closed
+    await taken.catch((error: unknown) => {
+      // A stream that broke off is what an ffmpeg leaves behind that was stopped.
+      if (ended === 'exit') throw error
+    })
     return { ended, code, signal, stderr: cell.stderr(), progress }
   } finally {
     clearTimeout(watchdog)
@@ -164,6 +186,7 @@ async function open(
   program: string,
   args: readonly string[],
   options: { cwd: string; limits?: CellLimits },
+  pipes = 0,
 ): Promise<Cell> {
   const [command, ...words] = await limited(program, args, options.limits ?? defaultLimits)
   const child = spawn(command, words, {
@@ -172,10 +195,10 @@ async function open(
     detached: true,
     env: cellEnvironment(),
     // The terminal is never ffmpeg's; stdout carries the progress.
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: pipes }, () => 'pipe' as const)],
   })
   let tail = Buffer.alloc(0)
-  child.stderr.on('data', (chunk: Buffer) => {
+  child.stderr!.on('data', (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
   })
   let killer: NodeJS.Timeout | undefined

@@ -11,7 +11,7 @@ export interface Ends {
   input: string
   /** Security flags that belong before the input (ffmpeg/cell.ts). */
   inputFlags: readonly string[]
-  /** Absolute paths, one for each output of the plan, in its order. */
+  /** Absolute paths or `pipe:` and the number of a descriptor, one for each output of the plan, in its order. */
   outputs: readonly string[]
   /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
   threads: number
@@ -99,6 +99,7 @@ function transportStream(output: OutputPlan): string[] {
 
 /** `file:` and absolute, so that a name with a colon or a dash in front is a file and nothing else. */
 function target(path: string | undefined): string {
+  if (path !== undefined && /^pipe:\d+$/.test(path)) return path
   if (path === undefined || !path.startsWith('/')) throw new TypeError('every output needs an absolute path')
   return `file:${path}`
 }

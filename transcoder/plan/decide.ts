@@ -6,6 +6,8 @@ import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
+import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
+import { offsetFrom, videoOffset } from './start.ts'
 import { outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import type { MediaInfo, Rational, VideoStream } from './media.ts'
@@ -21,12 +23,12 @@ export interface EngineAbilities {
   hevcCaptions: boolean
   /** Captions survive a change of the frame rate (ffmpeg 7 and later, at broadcast rates). */
   captionsAcrossRates: boolean
+  /** The clock of a transport stream begins with the streams that are used (ffmpeg 6 and later), not with all of them. */
+  clockFromUsedStreams?: boolean
 }
 const everything: EngineAbilities = { zscale: true, hevcCaptions: true, captionsAcrossRates: true }
 
 const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
-/** Larger differences are content that begins late: the first picture is held instead of moving the clock. */
-const LARGEST_OFFSET_SECONDS = 0.5
 /** Above 29.97 or 59.94 there is no caption cadence: CEA-608 pairs would be dropped or doubled. */
 const captionRates: readonly Rational[] = [
   { num: 30000, den: 1001 },
@@ -34,10 +36,16 @@ const captionRates: readonly Rational[] = [
 ]
 
 /**
- * Decides everything about a task. `abilities` defaults to a complete engine.
+ * Decides everything about a task. `abilities` defaults to a complete engine; `found` are the source's cues, where they were
+ * asked for.
  * Throws PlanError; what was changed or left out is in `warnings`.
  */
-export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilities = everything): Plan {
+export function planJob(
+  spec: JobSpec,
+  media: MediaInfo,
+  abilities: EngineAbilities = everything,
+  found: SourceCues | null = null,
+): Plan {
   const { video } = media
   const container = spec.container
   if (container !== 'mp4' && container !== 'ts')
@@ -57,15 +65,22 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
   const source = upright(video)
   const picture = readPicture(video, source)
   const rate = sourceRate(spec, video, warnings)
-  const videoOffsetSeconds = offset(media, video)
-  const durationSeconds = duration(media, video, videoOffsetSeconds)
+  const videoOffsetSeconds = videoOffset(spec, media, abilities)
+  const durationSeconds = duration(media, video)
   warnSilentProfiles(spec, warnings)
-  warnSource(media, picture, abilities, warnings)
+
+  const cues = planCues(spec, found, warnings)
+  warnSource(media, cues === null ? [] : (found?.pids ?? []), picture, abilities, warnings)
+  const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const outputs = spec.video.map((profile): OutputPlan => {
-    const plan = planVideo(spec, profile, video, { picture, rate, abilities }, warnings)
+    const plan = planVideo(spec, profile, video, { picture, rate, abilities, splicePoints }, warnings)
     const audio = planAudio(spec, profile, media)
-    const muxRateKbps = container === 'ts' && profile.mode === 'cbr' ? muxRate(plan.bitrateKbps, audio) : null
+    if (cues !== null) requireFreePid(cues, audio)
+    const muxRateKbps =
+      container === 'ts' && profile.mode === 'cbr'
+        ? muxRate(plan.bitrateKbps, audio) + (cues === null ? 0 : CUE_KBPS)
+        : null
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
     return {
       profile: profile.index,
@@ -95,6 +110,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
     ),
     hevcCaptionsOption: abilities.hevcCaptions,
+    cues,
     outputs,
     warnings: unique(warnings),
   }
@@ -104,7 +120,7 @@ function planVideo(
   spec: JobSpec,
   profile: VideoProfile,
   video: VideoStream,
-  found: { picture: SourcePicture; rate: Rational; abilities: EngineAbilities },
+  found: { picture: SourcePicture; rate: Rational; abilities: EngineAbilities; splicePoints: readonly number[] },
   warnings: Warning[],
 ): VideoPlan {
   const geometry = planGeometry(profile, spec.videoCodec, upright(video), warnings)
@@ -127,6 +143,7 @@ function planVideo(
     ...geometry,
     frameRate,
     ...gopOf(spec, frameRate, warnings),
+    spliceFrames: spliceFrames(found.splicePoints, frameRate, warnings),
     deinterlace: deinterlace(video, profile, warnings),
     color: outputColor(found.picture, geometry.height),
     captions: keepsCaptions(spec, video, frameRate, found, warnings),
@@ -169,18 +186,20 @@ function keepsCaptions(
   return false
 }
 
-function offset(media: MediaInfo, video: VideoStream): number {
-  const late = (video.startSeconds ?? 0) - (media.startSeconds ?? video.startSeconds ?? 0)
-  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? Math.round(late * 1e6) / 1e6 : 0
-}
-
-function duration(media: MediaInfo, video: VideoStream, videoOffsetSeconds: number): number | null {
-  if (media.durationSeconds !== null) return Math.max(0, media.durationSeconds - videoOffsetSeconds)
+function duration(media: MediaInfo, video: VideoStream): number | null {
+  // The file's duration counts from its own beginning, whichever streams are used.
+  if (media.durationSeconds !== null) return Math.max(0, media.durationSeconds - offsetFrom(media.startSeconds, video))
   return video.durationSeconds
 }
 
-function warnSource(media: MediaInfo, picture: SourcePicture, abilities: EngineAbilities, warnings: Warning[]): void {
-  for (const stream of media.other)
+function warnSource(
+  media: MediaInfo,
+  keptPids: readonly number[],
+  picture: SourcePicture,
+  abilities: EngineAbilities,
+  warnings: Warning[],
+): void {
+  for (const stream of media.other.filter(({ id }) => id === null || !keptPids.includes(id)))
     warnings.push({
       code: 'stream_left_out',
       message: `Stream ${stream.index} of the source (${stream.type}, ${stream.codec}) is not part of the output.`,

@@ -10,6 +10,8 @@ export interface ProbeDocument {
 }
 interface ProbeStream {
   index?: number
+  /** Hexadecimal. */
+  id?: string
   codec_type?: string
   codec_name?: string
   codec_tag_string?: string
@@ -71,6 +73,7 @@ function readVideo(stream: ProbeStream): VideoStream {
   const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
   return {
     index: stream.index ?? 0,
+    id: identifier(stream),
     codec: stream.codec_name ?? 'unknown',
     width: stream.width ?? 0,
     height: stream.height ?? 0,
@@ -128,10 +131,15 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
 function readOther(stream: ProbeStream): OtherStream {
   return {
     index: stream.index ?? 0,
+    id: identifier(stream),
     type: isCover(stream) ? 'cover art' : (stream.codec_type ?? 'unknown'),
     codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
     language: stream.tags?.['language'] ?? null,
   }
+}
+
+function identifier({ id }: ProbeStream): number | null {
+  return id !== undefined && /^0x[0-9a-f]{1,8}$/i.test(id) ? Number(id) : null
 }
 
 function known(text: string | undefined): string | null {

@@ -11,6 +11,23 @@ const presets: Record<'h264' | 'hevc', Record<Quality, string>> = {
 /** qvbr: constant quality below the cap. x265's scale sits a little higher than x264's. */
 const constantQuality = { h264: ['-crf', '21'], hevc: ['-crf', '23'], mpeg2: ['-q:v', '4'] } as const
 
+/**
+ * Key frames at every GOP and at every splice point. The encoder's own count starts again at a splice point; the grid is forced
+ * as well, so that one GOP is shorter and all others stay where they are.
+ */
+function keyFrames(video: VideoPlan): string[] {
+  const { gopFrames, spliceFrames } = video
+  const grid = `eq(mod(n,${gopFrames}),0)`
+  return ['-force_key_frames', `expr:${spliceFrames.length === 0 ? grid : `${grid}+${isOneOf(spliceFrames)}`}`]
+}
+
+/** 1 where n is one of the ascending numbers: halved again and again, since ffmpeg evaluates it for every picture. */
+function isOneOf(frames: readonly number[]): string {
+  if (frames.length === 1) return `eq(n,${frames[0]})`
+  const middle = frames.length >> 1
+  return `if(lt(n,${frames[middle]}),${isOneOf(frames.slice(0, middle))},${isOneOf(frames.slice(middle))})`
+}
+
 /** Flags for the output's only video stream. */
 export function videoEncoder(plan: Plan, video: VideoPlan): string[] {
   return [...spellings[video.codec](plan, video), ...tags(video)]
@@ -21,6 +38,8 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
     ...['-c:v', 'libx264', '-preset', presets.h264[video.quality], '-profile:v', 'high'],
     // Exact GOPs: no key frame before or after its place, none at a scene cut.
     ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
+    // Splice points: IDR pictures, where -forced-idr is not given an encoder may write any intra picture.
+    ...(video.spliceFrames.length === 0 ? [] : [...keyFrames(video), '-forced-idr', '1']),
     // Closed: no picture refers across a key frame, so that one can cut there.
     ...['-flags', '+cgop'],
     // b_strategy 0: anchors exactly ip_distance apart instead of where the encoder likes them.
@@ -43,6 +62,7 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
       ...['-c:v', 'libx265', '-preset', presets.hevc[video.quality]],
       // Without it x265 writes half of its key frames as CRA, which is not a closed GOP.
       ...['-forced-idr', '1'],
+      ...(video.spliceFrames.length === 0 ? [] : keyFrames(video)),
       // x265 prints a report at its default log level.
       ...['-x265-params', `log-level=error:${gop}:${pictures}${constant}`],
       ...rate(video),
@@ -53,7 +73,7 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
   mpeg2: (_plan, video) => [
     ...['-c:v', 'mpeg2video'],
     // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
-    ...['-g', '600', '-force_key_frames', `expr:eq(mod(n,${video.gopFrames}),0)`],
+    ...['-g', '600', ...keyFrames(video)],
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
     // mpeg2video reads 0 as "decide by yourself".
     ...['-sc_threshold', '1000000000', '-flags', '+cgop'],

@@ -9,6 +9,8 @@ export interface Rational {
 export interface VideoStream {
   /** Index among all streams of the file. */
   index: number
+  /** The container's own number: the PID in a transport stream; null where it has none. */
+  id: number | null
   codec: string
   /** Coded size in pixels, before rotation. */
   width: number
@@ -49,6 +51,8 @@ export interface AudioStream {
 
 export interface OtherStream {
   index: number
+  /** As in VideoStream. */
+  id: number | null
   type: string
   codec: string
   language: string | null

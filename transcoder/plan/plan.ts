@@ -54,6 +54,8 @@ export interface VideoPlan {
   bFrames: number
   deinterlace: Deinterlace
   color: ColorTags
+  /** Frames at which a splice may be made: key frames beside the grid of GOPs, which stays where it is. Ascending. */
+  spliceFrames: number[]
   /** CEA-608/708 in the video is carried over; false = removed, because this cadence would garble it. */
   captions: boolean
 }
@@ -93,6 +95,13 @@ export interface OutputPlan {
   muxRateKbps: number | null
 }
 
+/** How SCTE-35 cues are declared in the outputs. */
+export interface CuePlan {
+  pid: number
+  /** cue_stream_type (ANSI/SCTE 35, table 3). */
+  streamType: number
+}
+
 export interface Plan {
   version: 1
   /** Seconds of output; null where the source does not say. */
@@ -107,6 +116,8 @@ export interface Plan {
   disableDrc: boolean
   /** This libx265 has an option for captions (its default differs between versions). */
   hevcCaptionsOption: boolean
+  /** null: no cues are passed through. */
+  cues: CuePlan | null
   outputs: OutputPlan[]
   warnings: Warning[]
 }

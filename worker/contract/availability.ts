@@ -33,7 +33,6 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'create_tar_file', values: [true], when: isSegmented },
   { field: 'ts_mode_input_audio_source_stream_count', except: [] },
   { field: 'audio_output_path', except: [] },
-  { field: 'scte35_passthough', values: [true] },
   { field: 'audio_volume', except: [100] },
   { field: 'video_aspect_ratio', except: ['passthrough'] },
   { field: 'closed_captions', except: [] },

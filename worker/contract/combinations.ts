@@ -166,6 +166,9 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   if ((draft.master_variant_mode === true || draft.separate_audio === true) && !segmented) {
     warn('master_variant_mode', 'the output is a single file, which carries its audio itself')
   }
+  if (draft.scte35_passthough === true && draft.output_container === 'mp4' && !segmented) {
+    warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')
+  }
   const pid = draft.scte35_pid_remap
   if (pid !== undefined && pid !== -1 && draft.scte35_passthough === false) {
     warn('scte35_pid_remap', 'scte35_passthough is off')

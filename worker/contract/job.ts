@@ -188,6 +188,9 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     ipDistance: config.ip_distance ?? 3,
     keepFps: config.keep_fps,
     forceProgressive: config.force_progressive,
+    passCues: config.scte35_passthough,
+    // 2.1 scte35_pid_remap: −1 and absent are the source's.
+    cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
     audioVolume: config.audio_volume,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),

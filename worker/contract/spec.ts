@@ -44,6 +44,10 @@ export interface JobSpec {
   ipDistance: number
   keepFps: boolean
   forceProgressive: boolean
+  /** SCTE-35 cues of the source are wanted in the outputs. */
+  passCues: boolean
+  /** PID of the cues in the outputs; null = the source's. */
+  cuePid: number | null
   /** 0 to 200, linear percent. */
   audioVolume: number
   /** Base name of the input without extension, safe as a file name; for derived output names. */

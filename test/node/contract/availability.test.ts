@@ -9,8 +9,6 @@ describe('what this version has not built is refused, never ignored', () => {
     ['segmented_output_dash', true],
     ['ts_mode_input_audio_source_stream_count', 2],
     ['audio_output_path', 'audio'],
-    ['scte35_passthough', true],
-    ['scte35_passthrough', true],
     ['audio_volume', 50],
     ['video_aspect_ratio', 'force_16:9'],
     ['video_aspect_ratio', 'rotate_clockwise'],

@@ -327,6 +327,8 @@ describe('warnings', () => {
     [request({ segment_length: 6 }), ['no_effect segment_length']],
     [request({ rotation_blackness: 0 }), ['no_effect rotation_blackness']],
     [request({ scte35_pid_remap: 500 }), ['no_effect scte35_pid_remap']],
+    [request({ scte35_passthough: true, output_container: 'mp4' }), ['no_effect scte35_passthough']],
+    [request({ scte35_passthrough: true, output_container: 'ts', scte35_pid_remap: 500 }), []],
     [request({ scte35_pid_remap: -1 }), []],
     [request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }, {}), []],
   ])('%#: %j gives %j', (body, expected) => {
@@ -388,6 +390,8 @@ describe('the job in the service’s own words', () => {
       ipDistance: 3,
       keepFps: true,
       forceProgressive: false,
+      passCues: false,
+      cuePid: null,
       audioVolume: 100,
       inputName: 'My_film',
       outputDirectory: 'out',

@@ -86,7 +86,7 @@ describe('probing', () => {
     ])
     const media = await look(song)
     expect(media.video?.codec).toBe('h264')
-    expect(media.other).toEqual([{ index: 3, type: 'cover art', codec: 'png', language: null }])
+    expect(media.other).toMatchObject([{ index: 3, type: 'cover art', codec: 'png', language: null }])
   })
 
   test.each([

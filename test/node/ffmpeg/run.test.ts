@@ -28,6 +28,27 @@ async function dead(pid: number): Promise<boolean> {
   return state.slice(state.lastIndexOf(')') + 2).startsWith('Z')
 }
 
+describe('outputs that are taken', () => {
+  test('all of them arrive whole, at the same time', async () => {
+    const both = await script('both', 'printf first >&3; printf second >&4')
+    const texts: string[] = []
+    const take = (index: number) => async (stream: AsyncIterable<Buffer>) => {
+      for await (const chunk of stream) texts[index] = (texts[index] ?? '') + chunk.toString()
+    }
+    const result = await runFfmpeg(programs(both), [], { cwd: space.path, takers: [take(0), take(1)] })
+    expect([result.ended, result.code, ...texts]).toEqual(['exit', 0, 'first', 'second'])
+  })
+  test('a taker that gives up ends the process, and its reason is the reason', async () => {
+    const endless = await script('endless', 'while :; do printf 0123456789 >&3 || exit 1; done')
+    const take = async (stream: AsyncIterable<Buffer>) => {
+      for await (const chunk of stream) throw new Error(`no room for ${chunk.length > 0}`)
+    }
+    await expect(runFfmpeg(programs(endless), [], { cwd: space.path, takers: [take] })).rejects.toThrow(
+      'no room for true',
+    )
+  })
+})
+
 describe('running', () => {
   const lavfi = [
     '-nostdin',

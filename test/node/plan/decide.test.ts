@@ -291,8 +291,8 @@ describe('what the source is', () => {
   })
   test('every stream that is left out is a warning of its own', () => {
     const other = [
-      { index: 2, type: 'subtitle', codec: 'dvb_subtitle', language: 'deu' },
-      { index: 3, type: 'cover art', codec: 'png', language: null },
+      { index: 2, id: null, type: 'subtitle', codec: 'dvb_subtitle', language: 'deu' },
+      { index: 3, id: null, type: 'cover art', codec: 'png', language: null },
     ]
     expect(planJob(job(), source({}, { other })).warnings).toEqual([
       {

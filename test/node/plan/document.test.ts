@@ -49,6 +49,10 @@ describe('what ffprobe prints, read', () => {
       variableFrameRate,
     })
   })
+  test('the identifier of a stream is its PID in a transport stream', () => {
+    expect(readMedia({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
+    expect(readMedia({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()
+  })
   test('cover art is no video, and the film behind it is', () => {
     const cover = {
       index: 0,
@@ -60,7 +64,7 @@ describe('what ffprobe prints, read', () => {
     }
     const media = readMedia({ streams: [cover, { ...video, index: 1 }] })
     expect(media.video?.index).toBe(1)
-    expect(media.other).toEqual([{ index: 0, type: 'cover art', codec: 'png', language: null }])
+    expect(media.other).toEqual([{ index: 0, id: null, type: 'cover art', codec: 'png', language: null }])
   })
   test('an audio stream that could not be read keeps its number', () => {
     const media = readMedia({

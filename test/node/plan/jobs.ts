@@ -12,6 +12,8 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     ipDistance: 3,
     keepFps: true,
     forceProgressive: false,
+    passCues: false,
+    cuePid: null,
     audioVolume: 100,
     inputName: 'clip',
     outputDirectory: '',
@@ -48,6 +50,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
     sizeBytes: 1_000_000,
     video: {
       index: 0,
+      id: null,
       codec: 'h264',
       width: 1280,
       height: 720,

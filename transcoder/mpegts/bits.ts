@@ -1,0 +1,37 @@
+// In charge of: reading fields of any number of bits, most significant first.
+// Not in charge of: what they mean.
+
+export class BitReader {
+  readonly #bytes: Uint8Array
+  #at: number
+
+  /** `start` in bytes. */
+  constructor(bytes: Uint8Array, start = 0) {
+    this.#bytes = bytes
+    this.#at = start * 8
+  }
+
+  /** Position in whole bytes. */
+  get byte(): number {
+    return this.#at >> 3
+  }
+
+  /** Up to 53 bits. Throws RangeError behind the end: no field of a section is made up. */
+  read(bits: number): number {
+    let value = 0
+    for (let left = bits; left > 0; left--, this.#at++) {
+      const byte = this.#bytes[this.#at >> 3]
+      if (byte === undefined) throw new RangeError('a section ends in the middle of a field')
+      value = value * 2 + ((byte >> (7 - (this.#at & 7))) & 1)
+    }
+    return value
+  }
+
+  flag(): boolean {
+    return this.read(1) === 1
+  }
+
+  skip(bits: number): void {
+    this.#at += bits
+  }
+}

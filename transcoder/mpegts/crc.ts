@@ -1,0 +1,24 @@
+// In charge of: CRC_32 of sections (ISO/IEC 13818-1, annex A).
+// Not in charge of: where it stands.
+
+const POLYNOMIAL = 0x04c11db7
+
+const table = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte << 24
+  for (let bit = 0; bit < 8; bit++) rest = (rest & 0x80000000) === 0 ? rest << 1 : (rest << 1) ^ POLYNOMIAL
+  return rest >>> 0
+})
+
+/** The register after `bytes`: most significant bit first, all ones at the beginning. 0 over a whole section that is intact. */
+export function crc32(bytes: Uint8Array): number {
+  let register = 0xffffffff
+  for (const byte of bytes) register = ((register << 8) ^ table[((register >>> 24) ^ byte) & 0xff]!) >>> 0
+  return register
+}
+
+/** Writes the CRC of everything before the last four bytes into them. */
+export function sealSection(section: Uint8Array): Uint8Array {
+  const end = section.length - 4
+  new DataView(section.buffer, section.byteOffset).setUint32(end, crc32(section.subarray(0, end)))
+  return section
+}

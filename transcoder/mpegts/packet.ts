@@ -1,0 +1,94 @@
+// In charge of: transport packets: finding them in a stream of bytes, their header, their payload (ISO/IEC 13818-1, 2.4.3).
+// Not in charge of: what they carry (section.ts, clock.ts).
+
+export const PACKET_BYTES = 188
+const SYNC = 0x47
+export const NULL_PID = 0x1fff
+
+/** Bytes from one packet to the next: plain, with a time stamp in front (M2TS), with error correction behind. */
+const STRIDES = [188, 192, 204] as const
+const LONGEST_STRIDE = 204
+/** Sync bytes in a row that make a stream; garbage agrees that often once in 2^32 places. */
+const PROOF = 4
+
+export function pidOf(packet: Uint8Array): number {
+  return ((packet[1]! & 0x1f) << 8) | packet[2]!
+}
+
+/** payload_unit_start_indicator. */
+export function startsUnit(packet: Uint8Array): boolean {
+  return (packet[1]! & 0x40) !== 0
+}
+
+export function counterOf(packet: Uint8Array): number {
+  return packet[3]! & 15
+}
+
+/** discontinuity_indicator of the adaptation field: the counter may jump here. */
+export function isDiscontinuity(packet: Uint8Array): boolean {
+  return (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x80) !== 0
+}
+
+/** Empty where there is none, where it is scrambled, or where the packet is marked as damaged. */
+export function payloadOf(packet: Uint8Array): Uint8Array {
+  const readable = (packet[1]! & 0x80) === 0 && (packet[3]! & 0xc0) === 0 && (packet[3]! & 0x10) !== 0
+  const start = (packet[3]! & 0x20) === 0 ? 4 : 5 + packet[4]!
+  return readable && start < PACKET_BYTES ? packet.subarray(start, PACKET_BYTES) : packet.subarray(0, 0)
+}
+
+/** Cuts a stream of bytes into packets, and finds them again after garbage. Keeps less than one proof's length of bytes. */
+export class PacketReader {
+  #rest: Uint8Array = new Uint8Array(0)
+  #stride: number | null = null
+  /** Bytes between two packets that have not arrived yet (strides of 192 and 204). */
+  #gap = 0;
+
+  *push(chunk: Uint8Array): Generator<Uint8Array> {
+    const bytes = this.#rest.length === 0 ? chunk : join(this.#rest, chunk)
+    let at = this.#gap
+    while (at < bytes.length) {
+      if (this.#stride !== null && bytes[at] === SYNC) {
+        if (at + PACKET_BYTES > bytes.length) break
+        yield bytes.subarray(at, at + PACKET_BYTES)
+        at += this.#stride
+        continue
+      }
+      const found = findSync(bytes, at)
+      this.#stride = found?.stride ?? null
+      at = found?.at ?? Math.max(at, bytes.length - PROOF * LONGEST_STRIDE)
+      if (found === null) break
+    }
+    this.#gap = Math.max(0, at - bytes.length)
+    this.#rest = Uint8Array.from(bytes.subarray(at))
+  }
+
+  /** The packets that are left: a stream may be too short for a proof. */
+  *end(): Generator<Uint8Array> {
+    const rest = this.#rest
+    for (let at = Math.max(0, rest.indexOf(SYNC)); rest[at] === SYNC && at + PACKET_BYTES <= rest.length;) {
+      yield rest.subarray(at, at + PACKET_BYTES)
+      at += this.#stride ?? PACKET_BYTES
+    }
+    this.#rest = new Uint8Array(0)
+  }
+}
+
+function findSync(bytes: Uint8Array, from: number): { at: number; stride: number } | null {
+  for (let at = from; at + PROOF * PACKET_BYTES <= bytes.length; at++) {
+    if (bytes[at] !== SYNC) continue
+    for (const stride of STRIDES) {
+      if (at + (PROOF - 1) * stride >= bytes.length) continue
+      let agreed = 1
+      while (agreed < PROOF && bytes[at + agreed * stride] === SYNC) agreed += 1
+      if (agreed === PROOF) return { at, stride }
+    }
+  }
+  return null
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
+}

@@ -1,0 +1,42 @@
+// In charge of: where the outputs' time begins on the source's clock.
+// Not in charge of: anything that happens later.
+import type { JobSpec } from '#contract/spec.ts'
+import type { MediaInfo, VideoStream } from './media.ts'
+
+interface ClockAbility {
+  clockFromUsedStreams?: boolean
+}
+
+/** Larger differences are content that begins late: the first picture is held instead of moving the clock. */
+const LARGEST_OFFSET_SECONDS = 0.5
+/** Containers whose clock ffmpeg 6 and later begin with the streams that are used (AVFMT_TS_DISCONT). */
+const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
+
+/** Seconds by which the video starts after the file's clock, as far as the clock is moved for it. */
+export function videoOffset(spec: JobSpec, media: MediaInfo, abilities: ClockAbility): number {
+  return media.video === null ? 0 : offsetFrom(clockStart(spec, media, abilities), media.video)
+}
+
+/** The same for a clock that begins at `start`; 0 where it is content that begins late. */
+export function offsetFrom(start: number | null, video: VideoStream): number {
+  const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
+  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? Math.round(late * 1e6) / 1e6 : 0
+}
+
+/** Seconds on the source's clock at which the outputs' pictures begin. */
+export function outputStart(spec: JobSpec, media: MediaInfo, abilities: ClockAbility): number {
+  return (clockStart(spec, media, abilities) ?? 0) + videoOffset(spec, media, abilities)
+}
+
+/** Where ffmpeg's own clock begins. A stream that is not used, such as cues, may begin earlier than all that are. */
+function clockStart(spec: JobSpec, media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number | null {
+  const { startSeconds, video } = media
+  if (!clockFromUsedStreams || !media.formats.some((format) => CORRECTED.has(format)))
+    return startSeconds ?? video?.startSeconds ?? null
+  const tracks = spec.video.flatMap(({ audioProfiles }) =>
+    audioProfiles.map((index) => spec.audio[index]?.sourceStream),
+  )
+  const used = [video, ...media.audio.filter(({ number }) => tracks.includes(number))]
+  const starts = used.flatMap((stream) => stream?.startSeconds ?? [])
+  return starts.length === 0 ? startSeconds : Math.min(...starts)
+}
