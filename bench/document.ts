@@ -19,12 +19,21 @@ export async function writeFigures(rows: readonly Row[]): Promise<void> {
     .split('\n')
     .filter((line) => line.startsWith('|'))
     .slice(2)
-  const lines = new Map(kept.map((line) => [line.split('|')[1]?.trim() ?? '', line]))
-  for (const row of rows) lines.set(row.name, markdown(cells(row)))
-  const table = [markdown([...HEAD]), `|${'---|'.repeat(HEAD.length)}`, ...lines.values()].join('\n')
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+  const figures = new Map([...kept, ...rows.map(cells)].map((row) => [row[0] ?? '', row]))
+  const lines = markdown([[...HEAD], ...figures.values()])
+  const rule = (lines[0] ?? '').replaceAll(/[^|]/g, '-').replaceAll(/\|-/g, '| ').replaceAll(/-\|/g, ' |')
+  const table = [lines[0], rule, ...lines.slice(1)].join('\n')
   await writeFile(PATH, `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`)
 }
 
-function markdown(row: readonly string[]): string {
-  return `| ${row.join(' | ')} |`
+/** Columns of one width, as the formatter wants them. */
+function markdown(table: readonly (readonly string[])[]): string[] {
+  const widths = HEAD.map((_, column) => Math.max(3, ...table.map((row) => (row[column] ?? '').length)))
+  return table.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`)
 }
