@@ -11,7 +11,6 @@ describe('what this version has not built is refused, never ignored', () => {
     ['audio_output_path', 'audio'],
     ['scte35_passthough', true],
     ['scte35_passthrough', true],
-    ['audio_volume', 50],
     ['video_aspect_ratio', 'force_16:9'],
     ['video_aspect_ratio', 'rotate_clockwise'],
     ['closed_captions', true],
@@ -37,7 +36,6 @@ describe('what this version has not built is refused, never ignored', () => {
   })
 
   it.each([
-    ['videoProfiles[0].video_bitrate_mode', request({}, { video_bitrate_mode: 'qvbr' })],
     ['videoProfiles[0].video_format', request({}, { video_format: 'progressive' })],
     ['audioProfiles[0].dolby_digital_dialnorm', request({}, {}, { audio_codec: 'ac3', dolby_digital_dialnorm: 27 })],
   ])('%s', (field, body) => {
@@ -101,6 +99,9 @@ describe('what is available', () => {
     [request({ logo_url: '', picture_transform: 'none', scte35_pid_remap: -1, audio_volume: 100 })],
     [request({ webhook_url: null, thumbnails: null, dynamic_range: '' })],
     [request({}, { audio_profiles: '' })],
+    [request({ audio_volume: 0 })],
+    [request({ audio_volume: 200 })],
+    [request({}, { video_bitrate_mode: 'qvbr' })],
     [request({}, {}, { audio_codec: 'ac3', dolby_digital_dialnorm: 0 })],
     [request({}, {}, { audio_codec: 'mp2', audio_bitrate: '384' })],
     [request({ input: 12 })],

@@ -118,6 +118,16 @@ describe('single flags', () => {
     expect(after(args, '-minrate')).toBe('500k')
   })
 
+  test.each([
+    ['h264', '-crf 21 -maxrate 500k -bufsize 1000000'],
+    ['hevc', '-crf 23 -maxrate 500k -bufsize 1000000'],
+    ['mpeg2', '-q:v 4 -maxrate 500k -bufsize 1000000'],
+  ] as const)('%s qvbr is constant quality with a cap', (videoCodec, flags) => {
+    const args = argv(job({ videoCodec, video: [rendition({ mode: 'qvbr' })] }))
+    expect(args.join(' ')).toContain(flags)
+    expect(args).not.toContain('-b:v')
+  })
+
   test('unknown length: the header is moved to the front afterwards', () => {
     const args = argv(job(), source({ durationSeconds: null }, { durationSeconds: null }))
     expect(after(args, '-movflags')).toBe('+faststart')
