@@ -15,6 +15,7 @@ import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from 
 import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
+import { inspect } from './inspect.ts'
 import type { Log } from './log.ts'
 import { planJob } from './plan/decide.ts'
 import type { MediaInfo } from './plan/media.ts'
@@ -141,8 +142,13 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
 async function agreeOnPlan(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<Plan> {
   if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
-  const own = planJob(toSpec(task.config, task.input_name), media, attempt.engine.features)
-  return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
+  const { engine, gateway, workspace, halt } = attempt
+  const spec = toSpec(task.config, task.input_name)
+  const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
+  const known = await inspect(engine, gateway.url, spec, media, places)
+  requireSource(attempt)
+  const own = planJob(spec, known, engine.features)
+  return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, halt.signal))
 }
 
 /** A plan of another version was made by another version of this program, during a rollout. */

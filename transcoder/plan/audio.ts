@@ -3,6 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import type { MediaInfo } from './media.ts'
+import { planDialnorm } from './dialnorm.ts'
 import type { AudioPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 
@@ -15,7 +16,7 @@ function count(streams: number): string {
 }
 
 /** Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
-export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo): AudioPlan[] {
+export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo, warnings: Warning[]): AudioPlan[] {
   return profile.audioProfiles.flatMap((position) => {
     const audio = spec.audio.find((candidate) => candidate.index === position)
     // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
@@ -42,6 +43,7 @@ export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo
         sourceStream: audio.sourceStream,
         language,
         volumePercent: spec.audioVolume,
+        dialnorm: planDialnorm(audio, stream, 20 * Math.log10(spec.audioVolume / 100), warnings),
       },
     ]
   })

@@ -64,7 +64,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
 
   const outputs = spec.video.map((profile): OutputPlan => {
     const plan = planVideo(spec, profile, video, { picture, rate, abilities }, warnings)
-    const audio = planAudio(spec, profile, media)
+    const audio = planAudio(spec, profile, media, warnings)
     const muxRateKbps = container === 'ts' && profile.mode === 'cbr' ? muxRate(plan.bitrateKbps, audio) : null
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
     return {

@@ -120,6 +120,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     channelLayout: known(stream.channel_layout),
     sampleRate: positive(stream.sample_rate) ?? 0,
     language: stream.tags?.['language'] ?? null,
+    dialnorm: null,
     startSeconds: number(stream.start_time),
     durationSeconds: positive(stream.duration),
   }

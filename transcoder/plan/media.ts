@@ -43,6 +43,8 @@ export interface AudioStream {
   channelLayout: string | null
   sampleRate: number
   language: string | null
+  /** Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or nobody looked (inspect.ts). */
+  dialnorm: number | null
   startSeconds: number | null
   durationSeconds: number | null
 }

@@ -71,6 +71,8 @@ export interface AudioPlan {
   language: string | null
   /** Linear percent, 0 to 200. */
   volumePercent: number
+  /** Dialogue level that ac3 states, 1 to 31 (dB below full scale); null for the other codecs. */
+  dialnorm: number | null
 }
 
 export interface OutputPlan {

@@ -41,7 +41,6 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'logo_url', except: [] },
   { field: 'picture_transform', except: ['none'] },
   { field: 'videoProfiles[].video_format', values: ['progressive'] },
-  { field: 'audioProfiles[].dolby_digital_dialnorm', except: [0], when: (profile) => profile['audio_codec'] === 'ac3' },
   { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
   // file-upload is input only, by the contract (destinations.ts).
   { field: 'cloud_credentials.output.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'http', 'file-upload'] },

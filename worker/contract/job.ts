@@ -209,6 +209,8 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
       bitrateKbps: Number(profile.audio_bitrate),
       sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
+      // Decision "dolby_digital_dialnorm": absent = 0, passthrough.
+      dialnorm: profile.dolby_digital_dialnorm ?? 0,
     })),
   }
 }

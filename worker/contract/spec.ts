@@ -33,6 +33,8 @@ export interface AudioProfile {
   bitrateKbps: number
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
   sourceStream: number | null
+  /** Dialogue level of ac3, 1 to 31; 0 = the source's. */
+  dialnorm: number
 }
 
 export interface JobSpec {

@@ -405,8 +405,8 @@ describe('the job in the service’s own words', () => {
         },
       ],
       audio: [
-        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1 },
-        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null },
+        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1, dialnorm: 0 },
+        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null, dialnorm: 0 },
       ],
     })
   })

@@ -80,7 +80,7 @@ describe('the whole command', () => {
         '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
         '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop',
         `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k ${SD}`,
-        '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k',
+        '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k -dialnorm:a:1 -31',
         '-fflags +bitexact -mpegts_flags +resend_headers -muxrate 5094k -f mpegts file:/task/0',
       ].join(' '),
     )

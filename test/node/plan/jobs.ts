@@ -37,7 +37,7 @@ export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
 }
 
 export function track(change: Partial<AudioProfile> = {}): AudioProfile {
-  return { index: 0, codec: 'aac', channels: 2, bitrateKbps: 128, sourceStream: 1, ...change }
+  return { index: 0, codec: 'aac', channels: 2, bitrateKbps: 128, sourceStream: 1, dialnorm: 0, ...change }
 }
 
 export function source(video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}): MediaInfo {
@@ -81,6 +81,7 @@ export function sound(change: Partial<AudioStream> = {}): AudioStream {
     channelLayout: 'stereo',
     sampleRate: 48000,
     language: null,
+    dialnorm: null,
     startSeconds: 0,
     durationSeconds: 10,
     ...change,
