@@ -5,9 +5,11 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobSpec } from '#contract/spec.ts'
 import { readDialnorm } from './ac3.ts'
+import { captionChannels } from './captions/channels.ts'
+import { readUserData, type PictureCodec } from './captions/userdata.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
-import type { MediaInfo } from './plan/media.ts'
+import type { MediaInfo, VideoStream } from './plan/media.ts'
 
 export interface Places {
   /** Empty directory that ffmpeg starts in. */
@@ -45,8 +47,36 @@ export async function inspect(
         ),
       })
   }
-  return { ...media, audio }
+  const video = media.video === null ? null : { ...media.video, ...(await lookIntoPictures(media.video)) }
+  return { ...media, video, audio }
+
+  async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
+    const kind = elementary[stream.codec]
+    if (kind === undefined) return {}
+    const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
+    const output = ['-map', '0:V:0', '-c', 'copy', ...limits, '-f', kind.format]
+    const { captions, activeFormat } = readUserData(await extract(engine, url, output, places), kind.codec)
+    return {
+      closedCaptions: stream.closedCaptions || captions.length > 0,
+      captionChannels: captionChannels(captions),
+      activeFormat,
+    }
+  }
 }
+
+/** Codecs whose pictures carry user data, and ffmpeg's muxer that writes them with start codes. */
+const elementary: Record<string, { codec: PictureCodec; format: string }> = {
+  h264: { codec: 'h264', format: 'h264' },
+  hevc: { codec: 'hevc', format: 'hevc' },
+  mpeg2video: { codec: 'mpeg2', format: 'mpeg2video' },
+}
+
+/**
+ * How far the pictures are looked into. Caption data is in every picture of a captioned source, also where nobody speaks; the
+ * channels show as soon as something is said. What begins later is kept or removed all the same, but cannot be named.
+ */
+const PICTURE_SECONDS = 30
+const PICTURE_BYTES = 16 * 1024 * 1024
 
 /** At most this much of a stream is taken out; ffmpeg's `-fs` stops a little after its number. */
 const LARGEST_EXTRACT_BYTES = 32 * 1024 * 1024

@@ -5,6 +5,7 @@ import type { Warning } from '#contract/errors.ts'
 import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
+import { planCaptions } from './captions.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
@@ -12,7 +13,6 @@ import type { MediaInfo, Rational, VideoStream } from './media.ts'
 import type { Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
-import { sameRatio } from './rational.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
 export interface EngineAbilities {
@@ -27,11 +27,6 @@ const everything: EngineAbilities = { zscale: true, hevcCaptions: true, captions
 const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
 /** Larger differences are content that begins late: the first picture is held instead of moving the clock. */
 const LARGEST_OFFSET_SECONDS = 0.5
-/** Above 29.97 or 59.94 there is no caption cadence: CEA-608 pairs would be dropped or doubled. */
-const captionRates: readonly Rational[] = [
-  { num: 30000, den: 1001 },
-  { num: 60000, den: 1001 },
-]
 
 /**
  * Decides everything about a task. `abilities` defaults to a complete engine.
@@ -129,7 +124,7 @@ function planVideo(
     ...gopOf(spec, frameRate, warnings),
     deinterlace: deinterlace(video, profile, warnings),
     color: outputColor(found.picture, geometry.height),
-    captions: keepsCaptions(spec, video, frameRate, found, warnings),
+    captions: planCaptions(spec, video, { from: found.rate, to: frameRate }, found.abilities, warnings),
   }
 }
 
@@ -146,27 +141,6 @@ function deinterlace(video: VideoStream, profile: VideoProfile, warnings: Warnin
       : 'The source is interlaced; the output is progressive.',
   })
   return fields ? 'fields' : 'frames'
-}
-
-function keepsCaptions(
-  spec: JobSpec,
-  video: VideoStream,
-  frameRate: Rational,
-  found: { rate: Rational; abilities: EngineAbilities },
-  warnings: Warning[],
-): boolean {
-  const sameCadence = sameRatio(frameRate, found.rate) && !video.variableFrameRate
-  const broadcast = captionRates.some((rate) => sameRatio(rate, frameRate))
-  const kept = sameCadence || (found.abilities.captionsAcrossRates && broadcast)
-  if (kept && (spec.videoCodec !== 'hevc' || found.abilities.hevcCaptions)) return true
-  // Removed in any case, since a probe does not look into every picture; told only where there are some.
-  if (!video.closedCaptions) return false
-  warnings.push({
-    code: 'captions_removed',
-    message:
-      'The closed captions in the source’s pictures are left out: they would not survive this codec or frame rate.',
-  })
-  return false
 }
 
 function offset(media: MediaInfo, video: VideoStream): number {

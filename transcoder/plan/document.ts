@@ -84,6 +84,8 @@ function readVideo(stream: ProbeStream): VideoStream {
     colorTransfer: known(stream.color_transfer),
     colorPrimaries: known(stream.color_primaries),
     closedCaptions: stream.closed_captions === 1,
+    captionChannels: [],
+    activeFormat: false,
     startSeconds: number(stream.start_time),
     durationSeconds: positive(stream.duration),
   }

@@ -35,7 +35,6 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'audio_output_path', except: [] },
   { field: 'scte35_passthough', values: [true] },
   { field: 'video_aspect_ratio', except: ['passthrough'] },
-  { field: 'closed_captions', except: [] },
   { field: 'force_progressive', values: [true] },
   { field: 'auto_detelecine_flag', values: [true] },
   { field: 'logo_url', except: [] },

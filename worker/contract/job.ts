@@ -189,6 +189,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     keepFps: config.keep_fps,
     forceProgressive: config.force_progressive,
     audioVolume: config.audio_volume,
+    closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
     video: config.videoProfiles.map((profile, index) => ({

@@ -46,6 +46,8 @@ export interface JobSpec {
   ipDistance: number
   keepFps: boolean
   forceProgressive: boolean
+  /** true = wanted, false = removed, null = kept where there are some. */
+  closedCaptions: boolean | null
   /** 0 to 200, linear percent. */
   audioVolume: number
   /** Base name of the input without extension, safe as a file name; for derived output names. */

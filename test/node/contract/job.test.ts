@@ -389,6 +389,7 @@ describe('the job in the service’s own words', () => {
       keepFps: true,
       forceProgressive: false,
       audioVolume: 100,
+      closedCaptions: null,
       inputName: 'My_film',
       outputDirectory: 'out',
       video: [

@@ -332,4 +332,17 @@ describe('what the source is', () => {
     expect(firstVideo(half, media).captions).toBe(false)
     expect(warningCodes(half, media)).toEqual(['captions_removed'])
   })
+  test.each([
+    [true, true, '1x', true, []],
+    [true, false, '1x', true, ['captions_not_found']],
+    [true, true, '1/2x', false, ['captions_removed']],
+    [false, true, '1x', false, []],
+    [false, true, '1/2x', false, []],
+    [null, false, '1/2x', false, []],
+  ] as const)('captions %s, seen %s, at %s: %s %j', (closedCaptions, seen, frameRateFactor, kept, codes) => {
+    const media = source({ closedCaptions: seen, frameRate: { num: 30000, den: 1001 } })
+    const spec = job({ closedCaptions, video: [rendition({ frameRateFactor })] })
+    expect(firstVideo(spec, media).captions).toBe(kept)
+    expect(warningCodes(spec, media)).toEqual(codes)
+  })
 })
