@@ -12,6 +12,7 @@ import { planGeometry, upright } from './geometry.ts'
 import type { MediaInfo, Rational, VideoStream } from './media.ts'
 import type { Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
+import { leftOut } from './leftovers.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
@@ -154,11 +155,7 @@ function duration(media: MediaInfo, video: VideoStream, videoOffsetSeconds: numb
 }
 
 function warnSource(media: MediaInfo, picture: SourcePicture, abilities: EngineAbilities, warnings: Warning[]): void {
-  for (const stream of media.other)
-    warnings.push({
-      code: 'stream_left_out',
-      message: `Stream ${stream.index} of the source (${stream.type}, ${stream.codec}) is not part of the output.`,
-    })
+  warnings.push(...leftOut(media))
   if (picture.conversion === 'none') return
   if (!abilities.zscale) {
     warnings.push({
