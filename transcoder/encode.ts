@@ -10,6 +10,7 @@ import { explainExit } from './ffmpeg/exit.ts'
 import { defaultLimits, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
 import { checkMp4 } from './mp4/boxes.ts'
 import { ffmpegArgs } from './plan/argv.ts'
+import { plannedFiles } from './plan/files.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
 import { watchGrowth } from './upload/growth.ts'
@@ -40,9 +41,10 @@ async function encodeOnce(
   sourceFormats: readonly string[],
 ): Promise<ObjectUpload[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
-  const files = plan.outputs.map((output, index) => join(workspace.out, `${index}.${output.container}`))
+  const planned = plannedFiles(plan)
+  const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const discard = new AbortController()
-  const uploads = plan.outputs.map((output, index) => {
+  const uploads = planned.map((output, index) => {
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
     return new ObjectUpload(files[index]!, request, finalityOf(output.container, output.headerReserveBytes), {
       door,
@@ -68,10 +70,10 @@ async function encodeOnce(
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireGoodExit(result)
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
-    for (const [index, output] of plan.outputs.entries()) {
+    for (const [index, output] of planned.entries()) {
       const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
       try {
-        requireWholeLength(output, plan.durationSeconds, measured, sourceFormats)
+        requireWholeLength(output, output.durationSeconds, measured, sourceFormats)
       } catch (error) {
         throw CUT_SOURCE.test(result.stderr) ? cutSource(error) : error
       }
@@ -97,8 +99,10 @@ function spawnFfmpeg(attempt: Attempt, plan: Plan, files: readonly string[], pok
     threads: settings.threads,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
-  const largest = Math.max(...plan.outputs.map((output) => output.expectedBytes))
-  const rewritten = plan.outputs.some((output) => output.container === 'mp4' && output.headerReserveBytes === null)
+  const largest = Math.max(...plannedFiles(plan).map((output) => output.expectedBytes))
+  const rewritten = plannedFiles(plan).some(
+    (output) => ['mp4', 'm4a'].includes(output.container) && output.headerReserveBytes === null,
+  )
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     signal: halt.signal,
@@ -136,8 +140,8 @@ function requireGoodExit(result: FfmpegResult): void {
 
 /** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */
 async function hasBrokenReserve(plan: Plan, files: readonly string[]): Promise<boolean> {
-  for (const [index, output] of plan.outputs.entries()) {
-    if (output.container !== 'mp4') continue
+  for (const [index, output] of plannedFiles(plan).entries()) {
+    if (output.container !== 'mp4' && output.container !== 'm4a') continue
     const { complete, moovBeforeMdat, problem } = await checkMp4(files[index]!)
     if (complete && moovBeforeMdat) continue
     if (output.headerReserveBytes !== null) return true

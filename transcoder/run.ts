@@ -18,6 +18,7 @@ import type { SourceOptions } from './gateway/source.ts'
 import { inspect } from './inspect.ts'
 import type { Log } from './log.ts'
 import { planJob } from './plan/decide.ts'
+import { plannedFiles } from './plan/files.ts'
 import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
@@ -107,7 +108,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     if (plan.durationSeconds !== null)
       await requireSpace(
         workspace.out,
-        plan.outputs.reduce((sum, output) => sum + output.expectedBytes, 0),
+        plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0),
       )
 
     progress.enter('transcoding')
@@ -117,7 +118,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     progress.enter('uploading')
     const stored = await Promise.all(uploads.map((upload) => upload.finish()))
     halt.signal.throwIfAborted()
-    const objects = plan.outputs.map((output, index) => ({
+    const objects = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
       profile: output.profile,

@@ -6,11 +6,12 @@ import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
 import { planCaptions } from './captions.ts'
+import { planAudioFiles } from './audioFiles.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import type { MediaInfo, Rational, VideoStream } from './media.ts'
-import type { Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
+import type { AudioFilePlan, Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
@@ -75,10 +76,15 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
       muxRateKbps,
     }
   })
-  refuseSharedPaths(outputs)
+  const audioFiles = planAudioFiles(spec, media, durationSeconds, videoOffsetSeconds, warnings)
+  refuseSharedPaths(outputs, audioFiles)
 
   const sourceAudio = [
-    ...new Set(outputs.flatMap((output) => output.audio.map((track) => track.sourceStream))),
+    ...new Set(
+      [...outputs.flatMap((output) => output.audio), ...audioFiles.map((file) => file.audio)].map(
+        (track) => track.sourceStream,
+      ),
+    ),
   ].toSorted((a, b) => a - b)
   return {
     version: 1,
@@ -92,6 +98,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
     ),
     hevcCaptionsOption: abilities.hevcCaptions,
     outputs,
+    audioFiles,
     warnings: unique(warnings),
   }
 }
@@ -172,17 +179,20 @@ function warnSource(media: MediaInfo, picture: SourcePicture, abilities: EngineA
   )
 }
 
-function refuseSharedPaths(outputs: readonly OutputPlan[]): void {
-  const seen = new Map<string, number>()
-  for (const output of outputs) {
-    const first = seen.get(output.path)
+function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
+  const seen = new Map<string, string>()
+  const all = [
+    ...outputs.map((output) => ({ path: output.path, name: `videoProfiles[${output.profile}]`, field: '.output' })),
+    ...audioFiles.map((file) => ({ path: file.path, name: `audioProfiles[${file.profile}]`, field: '' })),
+  ]
+  for (const { path, name, field } of all) {
+    const first = seen.get(path)
     if (first !== undefined)
-      throw new PlanError(
-        'output_path_conflict',
-        `videoProfiles[${first}] and videoProfiles[${output.profile}] would both write ${output.path}`,
-        { field: `videoProfiles[${output.profile}].output`, details: { path: output.path } },
-      )
-    seen.set(output.path, output.profile)
+      throw new PlanError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
+        field: `${name}${field}`,
+        details: { path },
+      })
+    seen.set(path, name)
   }
 }
 

@@ -95,6 +95,21 @@ export interface OutputPlan {
   muxRateKbps: number | null
 }
 
+/** One audio profile as a file of its own. */
+export interface AudioFilePlan {
+  /** Position in `audioProfiles`. */
+  profile: number
+  /** Relative path below the job's destination. */
+  path: string
+  container: 'm4a' | 'ac3' | 'mp2'
+  contentType: string
+  audio: AudioPlan
+  /** Seconds that it must last; null where the source does not say how long this stream is. */
+  durationSeconds: number | null
+  /** Upper estimate of the file's size in bytes. */
+  expectedBytes: number
+}
+
 export interface Plan {
   version: 1
   /** Seconds of output; null where the source does not say. */
@@ -110,5 +125,6 @@ export interface Plan {
   /** This libx265 has an option for captions (its default differs between versions). */
   hevcCaptionsOption: boolean
   outputs: OutputPlan[]
+  audioFiles: AudioFilePlan[]
   warnings: Warning[]
 }

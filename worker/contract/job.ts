@@ -192,6 +192,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
+    audioDirectory: config.audio_output_path ? normaliseDirectory(config.audio_output_path) : null,
     video: config.videoProfiles.map((profile, index) => ({
       index,
       output: profile.output ?? '',

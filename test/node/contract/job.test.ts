@@ -391,6 +391,7 @@ describe('the job in the service’s own words', () => {
       audioVolume: 100,
       closedCaptions: null,
       inputName: 'My_film',
+      audioDirectory: null,
       outputDirectory: 'out',
       video: [
         {

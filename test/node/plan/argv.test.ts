@@ -99,6 +99,56 @@ describe('the whole command', () => {
   })
 })
 
+describe('audio files of their own', () => {
+  test('are further outputs of the same process and the same decode', () => {
+    const spec = job({
+      audioDirectory: 'a',
+      audio: [track(), track({ index: 1, codec: 'ac3' }), track({ index: 2, codec: 'mp2', sourceStream: 2 })],
+    })
+    const media = source({}, { audio: [sound({ language: 'deu' }), sound({ index: 2, number: 2 })] })
+    const plan = planJob(spec, media)
+    expect(plan.audioFiles.map((file) => [file.path, file.contentType])).toEqual([
+      ['a/clip_audio_0.m4a', 'audio/mp4'],
+      ['a/clip_audio_1.ac3', 'audio/ac3'],
+      ['a/clip_audio_2.mp2', 'audio/mpeg'],
+    ])
+    const outputs = ['/o', '/m4a', '/ac3', '/mp2']
+    const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+    expect(args.slice(args.indexOf('file:/o') + 1).join(' ')).toBe(
+      [
+        '-map [f0] -map_metadata -1 -map_chapters -1 -c:a:0 aac -b:a:0 128k -metadata:s:a:0 language=deu',
+        '-fflags +bitexact -movflags +faststart -f ipod file:/m4a',
+        '-map [f1] -map_metadata -1 -map_chapters -1 -c:a:0 ac3 -b:a:0 128k -dialnorm:a:0 -31 -metadata:s:a:0 language=deu',
+        '-fflags +bitexact -f ac3 file:/ac3',
+        '-map [f2] -map_metadata -1 -map_chapters -1 -c:a:0 mp2 -b:a:0 128k -fflags +bitexact -f mp2 file:/mp2',
+      ].join(' '),
+    )
+    expect(after(args, '-filter_complex')?.split(';').slice(1)).toEqual([
+      '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][f0][f1]',
+      '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[f2]',
+    ])
+  })
+
+  test('a profile without source_stream has none; one path for two is refused', () => {
+    expect(planJob(job({ audioDirectory: '', audio: [track({ sourceStream: null })] }), source()).audioFiles).toEqual(
+      [],
+    )
+    const same = job({ audioDirectory: 'a', video: [rendition({ output: 'a/clip_audio_0.m4a' })] })
+    expect(() => planJob(same, source())).toThrow(/videoProfiles\[0\] and audioProfiles\[0\] would both write/)
+  })
+
+  test.each([
+    [0, 10, 10],
+    [0, 7, 7],
+    [2, 7, 9],
+    [0, null, null],
+    [0, 12, 10],
+  ])('audio that begins at %s and lasts %s s must fill %s s', (startSeconds, durationSeconds, expected) => {
+    const media = source({}, { audio: [sound({ startSeconds, durationSeconds })] })
+    expect(planJob(job({ audioDirectory: 'a' }), media).audioFiles[0]!.durationSeconds).toBe(expected)
+  })
+})
+
 describe('single flags', () => {
   const presets: [JobSpec['videoCodec'], JobSpec['quality'], string][] = [
     ['h264', 'good', 'veryfast'],

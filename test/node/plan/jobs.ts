@@ -16,6 +16,7 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     closedCaptions: null,
     inputName: 'clip',
     outputDirectory: '',
+    audioDirectory: null,
     video: [rendition()],
     audio: [track()],
     ...change,
