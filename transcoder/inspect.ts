@@ -8,8 +8,11 @@ import { readDialnorm } from './ac3.ts'
 import { captionChannels } from './captions/channels.ts'
 import { readUserData, type PictureCodec } from './captions/userdata.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
+import type { Engine } from './ffmpeg/locate.ts'
 import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
 import type { MediaInfo, VideoStream } from './plan/media.ts'
+import { deepProbe, looksDeeper } from './plan/streamCount.ts'
+import { probe } from './probe.ts'
 
 export interface Places {
   /** Empty directory that ffmpeg starts in. */
@@ -21,12 +24,15 @@ export interface Places {
 
 /** The same source with more known about it. What cannot be found out stays unknown: planning then says so in a warning. */
 export async function inspect(
-  engine: Programs,
+  engine: Engine,
   url: string,
   spec: JobSpec,
-  media: MediaInfo,
+  probed: MediaInfo,
   places: Places,
 ): Promise<MediaInfo> {
+  const deep = looksDeeper(spec, probed)
+  const media = deep ? await probe(engine, url, { ...places, deep }) : probed
+  const input = [...inputFlags(url), ...(deep ? deepProbe : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {
     const wanted = spec.audio.some(
@@ -40,7 +46,7 @@ export async function inspect(
         dialnorm: readDialnorm(
           await extract(
             engine,
-            url,
+            input,
             ['-map', `0:a:${stream.number - 1}`, '-c', 'copy', '-frames:a', '1', '-f', 'data'],
             places,
           ),
@@ -55,7 +61,7 @@ export async function inspect(
     if (kind === undefined) return {}
     const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
     const output = ['-map', '0:V:0', '-c', 'copy', ...limits, '-f', kind.format]
-    const { captions, activeFormat } = readUserData(await extract(engine, url, output, places), kind.codec)
+    const { captions, activeFormat } = readUserData(await extract(engine, input, output, places), kind.codec)
     return {
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
@@ -82,12 +88,16 @@ const PICTURE_BYTES = 16 * 1024 * 1024
 const LARGEST_EXTRACT_BYTES = 32 * 1024 * 1024
 
 /** Packets as they are, without decoding. Empty where ffmpeg could not; throws only when the signal aborts. */
-async function extract(engine: Programs, url: string, output: readonly string[], places: Places): Promise<Uint8Array> {
+async function extract(
+  engine: Programs,
+  input: readonly string[],
+  output: readonly string[],
+  places: Places,
+): Promise<Uint8Array> {
   const file = join(places.scratch, 'inspected')
   const args = [
     ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
-    ...inputFlags(url),
-    ...['-i', url],
+    ...input,
     ...output,
     `file:${file}`,
   ]

@@ -4,6 +4,7 @@
 import { audioEncoder, videoEncoder } from './encoders.ts'
 import { audioFilters, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
+import { deepProbe } from './streamCount.ts'
 import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
 
 export interface Ends {
@@ -31,6 +32,8 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
     ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
     // Pictures start at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
+    // As far as the probe looked, or a stream that begins late would be mapped in vain.
+    ...(plan.deepProbe ? deepProbe : []),
     ...['-i', ends.input],
     ...['-filter_complex', graph(plan)],
     ...plan.outputs.flatMap((output, position) => [

@@ -15,6 +15,7 @@ import type { AudioFilePlan, Deinterlace, OutputPlan, Plan, SourcePicture, Video
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
+import { checkStreamCount, looksDeeper } from './streamCount.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
 export interface EngineAbilities {
@@ -56,6 +57,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
   const rate = sourceRate(spec, video, warnings)
   const videoOffsetSeconds = offset(media, video)
   const durationSeconds = duration(media, video, videoOffsetSeconds)
+  checkStreamCount(spec, media, warnings)
   warnSilentProfiles(spec, warnings)
   warnSource(media, picture, abilities, warnings)
 
@@ -96,6 +98,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
     disableDrc: media.audio.some(
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
     ),
+    deepProbe: looksDeeper(spec, media),
     hevcCaptionsOption: abilities.hevcCaptions,
     outputs,
     audioFiles,

@@ -122,6 +122,8 @@ export interface Plan {
   scaler: 'zscale' | 'scale'
   /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
   disableDrc: boolean
+  /** The source is probed further than usual, so that streams that begin late are found. */
+  deepProbe: boolean
   /** This libx265 has an option for captions (its default differs between versions). */
   hevcCaptionsOption: boolean
   outputs: OutputPlan[]

@@ -31,7 +31,6 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'segmented_output_dash', values: [true] },
   // On single-file output true is a contradiction, and combinations.ts says so.
   { field: 'create_tar_file', values: [true], when: isSegmented },
-  { field: 'ts_mode_input_audio_source_stream_count', except: [] },
   { field: 'scte35_passthough', values: [true] },
   { field: 'video_aspect_ratio', except: ['passthrough'] },
   { field: 'force_progressive', values: [true] },

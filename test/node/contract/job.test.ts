@@ -392,6 +392,7 @@ describe('the job in the service’s own words', () => {
       closedCaptions: null,
       inputName: 'My_film',
       audioDirectory: null,
+      expectedAudioStreams: null,
       outputDirectory: 'out',
       video: [
         {

@@ -313,6 +313,14 @@ describe('what the source is', () => {
     expect(warning!.code).toBe(code)
     expect(warning!.message).toContain(`${said} is not part of the output`)
   })
+  test('a count of audio streams means nothing for other containers, and is met by more', () => {
+    expect(planJob(job({ expectedAudioStreams: 2 }), source()).warnings).toMatchObject([
+      { code: 'no_effect', field: 'ts_mode_input_audio_source_stream_count' },
+    ])
+    const ts = source({}, { formats: ['mpegts'] })
+    expect(planJob(job({ expectedAudioStreams: 1 }), ts)).toMatchObject({ warnings: [], deepProbe: true })
+    expect(planJob(job(), ts).deepProbe).toBe(false)
+  })
   test('an active format description inside the pictures is left out too', () => {
     expect(warningCodes(job(), source({ activeFormat: true }))).toEqual(['afd_left_out'])
   })

@@ -17,6 +17,7 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     inputName: 'clip',
     outputDirectory: '',
     audioDirectory: null,
+    expectedAudioStreams: null,
     video: [rendition()],
     audio: [track()],
     ...change,
