@@ -14,6 +14,7 @@ import type { MediaInfo, Rational, VideoStream } from './media.ts'
 import type { AudioFilePlan, Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
+import { toNumber } from './rational.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
 
@@ -55,7 +56,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
   const source = upright(video)
   const picture = readPicture(video, source)
   const rate = sourceRate(spec, video, warnings)
-  const videoOffsetSeconds = offset(media, video)
+  const videoOffsetSeconds = offset(media, video, toNumber(rate))
   const durationSeconds = duration(media, video, videoOffsetSeconds)
   checkStreamCount(spec, media, warnings)
   warnSilentProfiles(spec, warnings)
@@ -154,9 +155,12 @@ function deinterlace(video: VideoStream, profile: VideoProfile, warnings: Warnin
   return fields ? 'fields' : 'frames'
 }
 
-function offset(media: MediaInfo, video: VideoStream): number {
+/** Pictures that begin much later are held at 0, but still moved on to the output's grid: else they would be up to half a picture off. */
+function offset(media: MediaInfo, video: VideoStream, framesPerSecond: number): number {
   const late = (video.startSeconds ?? 0) - (media.startSeconds ?? video.startSeconds ?? 0)
-  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? Math.round(late * 1e6) / 1e6 : 0
+  const moved =
+    Math.abs(late) < LARGEST_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
+  return Math.round(moved * 1e6) / 1e6
 }
 
 function duration(media: MediaInfo, video: VideoStream, videoOffsetSeconds: number): number | null {
