@@ -2,7 +2,7 @@
 // Not in charge of: measuring either (probe.ts), the source's own completeness (gateway.ts).
 import { TaskError } from './failure.ts'
 import type { MediaInfo } from './plan/media.ts'
-import type { OutputPlan } from './plan/plan.ts'
+import type { PlannedFile } from './plan/files.ts'
 
 /** The packet that an audio encoder may still owe, or add, at the end: 1536 samples (AC-3) at 32 kHz. */
 const AUDIO_PACKET_SECONDS = 0.048
@@ -15,7 +15,7 @@ const MEASURED = new Set(['mov', 'mp4', 'matroska', 'webm', 'mxf', 'mpegts', 'mp
 
 /** I6: within one frame or 0.1 %, whichever is more. `expectedSeconds` null = the source does not say. */
 export function requireWholeLength(
-  output: OutputPlan,
+  output: Pick<PlannedFile, 'path' | 'frameSeconds'>,
   expectedSeconds: number | null,
   measured: MediaInfo,
   sourceFormats: readonly string[],
@@ -24,8 +24,7 @@ export function requireWholeLength(
   if (seconds === null || !(seconds > 0))
     throw new TaskError('output_incomplete', `${output.path} has no measurable duration.`)
   if (expectedSeconds === null || !sourceFormats.some((format) => MEASURED.has(format))) return
-  const frame = output.video.frameRate.den / output.video.frameRate.num
-  const tolerance = Math.max(frame + AUDIO_PACKET_SECONDS, expectedSeconds * 0.001)
+  const tolerance = Math.max(output.frameSeconds + AUDIO_PACKET_SECONDS, expectedSeconds * 0.001)
   if (seconds >= expectedSeconds - tolerance) return
   throw new TaskError(
     'output_incomplete',

@@ -13,6 +13,7 @@ import { defaultLimits, FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegRes
 import { checkMp4 } from './mp4/boxes.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { ffmpegArgs } from './plan/argv.ts'
+import { plannedFiles } from './plan/files.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
 import { watchGrowth } from './upload/growth.ts'
@@ -52,9 +53,10 @@ async function encodeOnce(
   cues: readonly Cue[],
 ): Promise<ObjectUpload[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
-  const files = plan.outputs.map((output, index) => join(workspace.out, `${index}.${output.container}`))
+  const planned = plannedFiles(plan)
+  const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const discard = new AbortController()
-  const uploads = plan.outputs.map((output, index) => {
+  const uploads = planned.map((output, index) => {
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
     return new ObjectUpload(files[index]!, request, finalityOf(output.container, output.headerReserveBytes), {
       door,
@@ -80,10 +82,10 @@ async function encodeOnce(
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireGoodExit(result)
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
-    for (const [index, output] of plan.outputs.entries()) {
+    for (const [index, output] of planned.entries()) {
       const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
       try {
-        requireWholeLength(output, plan.durationSeconds, measured, sourceFormats)
+        requireWholeLength(output, output.durationSeconds, measured, sourceFormats)
       } catch (error) {
         throw CUT_SOURCE.test(result.stderr) ? cutSource(error) : error
       }
@@ -116,8 +118,11 @@ function spawnFfmpeg(
     threads: settings.threads,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
-  const largest = Math.max(...plan.outputs.map((output) => output.expectedBytes))
-  const rewritten = plan.outputs.some((output) => output.container === 'mp4' && output.headerReserveBytes === null)
+  const planned = plannedFiles(plan)
+  const largest = Math.max(...planned.map((output) => output.expectedBytes))
+  const rewritten = planned.some(
+    (output) => ['mp4', 'm4a'].includes(output.container) && output.headerReserveBytes === null,
+  )
   const largestBytes = Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES)
   const takers = plan.outputs.flatMap(({ muxRateKbps }, index) => {
     if (plan.cues === null) return []
@@ -167,8 +172,8 @@ function requireGoodExit(result: FfmpegResult): void {
 
 /** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */
 async function hasBrokenReserve(plan: Plan, files: readonly string[]): Promise<boolean> {
-  for (const [index, output] of plan.outputs.entries()) {
-    if (output.container !== 'mp4') continue
+  for (const [index, output] of plannedFiles(plan).entries()) {
+    if (output.container !== 'mp4' && output.container !== 'm4a') continue
     const { complete, moovBeforeMdat, problem } = await checkMp4(files[index]!)
     if (complete && moovBeforeMdat) continue
     if (output.headerReserveBytes !== null) return true

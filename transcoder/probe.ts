@@ -6,6 +6,7 @@ import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { FfprobeError, runFfprobe } from './ffmpeg/run.ts'
+import { deepProbe } from './plan/streamCount.ts'
 import { readMedia, type ProbeDocument } from './plan/document.ts'
 import type { MediaInfo } from './plan/media.ts'
 
@@ -18,10 +19,11 @@ const PROBE_TIMEOUT_MS = 120_000
 export async function probe(
   engine: Engine,
   url: string,
-  options: { signal?: AbortSignal; cwd: string },
+  options: { signal?: AbortSignal; cwd: string; deep?: boolean },
 ): Promise<MediaInfo> {
   const args = [
     ...inputFlags(url),
+    ...(options.deep === true ? deepProbe : []),
     '-hide_banner',
     '-v',
     'warning',

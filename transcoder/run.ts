@@ -16,8 +16,10 @@ import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from 
 import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
+import { inspect } from './inspect.ts'
 import type { Log } from './log.ts'
 import { planJob } from './plan/decide.ts'
+import { plannedFiles } from './plan/files.ts'
 import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
 import { probe } from './probe.ts'
@@ -109,11 +111,16 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
       spec.passCues && spec.container === 'ts'
         ? await findCues(gateway, media, outputStart(spec, media, engine.features), halt.signal)
         : null
-    const plan = await agreeOnPlan(attempt, task, () => planJob(spec, media, engine.features, found))
+    const plan = await agreeOnPlan(attempt, task, async () => {
+      const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
+      const known = await inspect(engine, gateway.url, spec, media, places)
+      requireSource(attempt)
+      return planJob(spec, known, engine.features, found)
+    })
     if (plan.durationSeconds !== null)
       await requireSpace(
         workspace.out,
-        plan.outputs.reduce((sum, output) => sum + output.expectedBytes, 0),
+        plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0),
       )
 
     progress.enter('transcoding')
@@ -123,7 +130,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     progress.enter('uploading')
     const stored = await Promise.all(uploads.map((upload) => upload.finish()))
     halt.signal.throwIfAborted()
-    const objects = plan.outputs.map((output, index) => ({
+    const objects = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
       profile: output.profile,
@@ -146,9 +153,9 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
 }
 
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
-async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => Plan): Promise<Plan> {
+async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => Promise<Plan>): Promise<Plan> {
   if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
-  const own = make()
+  const own = await make()
   return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
 }
 

@@ -4,14 +4,15 @@
 import { audioEncoder, videoEncoder } from './encoders.ts'
 import { audioFilters, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
-import type { OutputPlan, Plan } from './plan.ts'
+import { deepProbe } from './streamCount.ts'
+import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
 
 export interface Ends {
   /** Address or `file:` URL of the source. */
   input: string
   /** Security flags that belong before the input (ffmpeg/cell.ts). */
   inputFlags: readonly string[]
-  /** Absolute paths or `pipe:` and the number of a descriptor, one for each output of the plan, in its order. */
+  /** Absolute paths or `pipe:` and the number of a descriptor, one for each file of the plan, in the order of `plannedFiles`. */
   outputs: readonly string[]
   /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
   threads: number
@@ -31,12 +32,20 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
     ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
     // Pictures start at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
     ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
+    // As far as the probe looked, or a stream that begins late would be mapped in vain.
+    ...(plan.deepProbe ? deepProbe : []),
     ...['-i', ends.input],
     ...['-filter_complex', graph(plan)],
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position),
       ...threads,
       target(ends.outputs[position]),
+    ]),
+    // The same decode serves the audio files; they come behind the outputs (files.ts).
+    ...plan.audioFiles.flatMap((file, position) => [
+      ...audioFileArgs(file, position),
+      ...threads,
+      target(ends.outputs[plan.outputs.length + position]),
     ]),
   ]
 }
@@ -46,14 +55,18 @@ function graph(plan: Plan): string {
     filters: videoFilters(plan, output.video),
     label: `v${position}`,
   }))
+  const tracks = [
+    ...plan.outputs.flatMap((output, position) =>
+      output.audio.map((track, order) => ({ track, label: `a${position}_${order}` })),
+    ),
+    ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}` })),
+  ]
   const audio = plan.sourceAudio.flatMap((stream) =>
     shareFilters(
       `[0:a:${stream - 1}]`,
-      plan.outputs.flatMap((output, position) =>
-        output.audio.flatMap((track, order) =>
-          track.sourceStream === stream ? [{ filters: audioFilters(track), label: `a${position}_${order}` }] : [],
-        ),
-      ),
+      tracks
+        .filter(({ track }) => track.sourceStream === stream)
+        .map(({ track, label }) => ({ filters: audioFilters(track), label })),
       'asplit',
     ),
   )
@@ -72,6 +85,16 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number): string[] 
     // No version of a tool and no clock in the file.
     ...['-fflags', '+bitexact'],
     ...(output.container === 'mp4' ? mp4(output) : transportStream(output)),
+  ]
+}
+
+function audioFileArgs(file: AudioFilePlan, position: number): string[] {
+  return [
+    ...['-map', `[f${position}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
+    ...audioEncoder(file.audio, 0),
+    ...['-fflags', '+bitexact'],
+    // ipod = mp4 with the brand that players of .m4a ask for. The other two are their frames, one after another.
+    ...(file.container === 'm4a' ? ['-movflags', '+faststart', '-f', 'ipod'] : ['-f', file.container]),
   ]
 }
 

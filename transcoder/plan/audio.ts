@@ -1,8 +1,9 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
 import type { Warning } from '#contract/errors.ts'
-import type { JobSpec, VideoProfile } from '#contract/spec.ts'
+import type { AudioProfile, JobSpec, VideoProfile } from '#contract/spec.ts'
 import type { MediaInfo } from './media.ts'
+import { planDialnorm } from './dialnorm.ts'
 import type { AudioPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 
@@ -14,43 +15,51 @@ function count(streams: number): string {
   return streams === 0 ? 'no audio streams' : streams === 1 ? '1 audio stream' : `${streams} audio streams`
 }
 
-/** Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
-export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo): AudioPlan[] {
+/** The audio of one output. Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
+export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo, warnings: Warning[]): AudioPlan[] {
   return profile.audioProfiles.flatMap((position) => {
     const audio = spec.audio.find((candidate) => candidate.index === position)
-    // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
-    if (audio === undefined || audio.sourceStream === null) return []
-    const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
-    if (stream === undefined)
-      throw new PlanError(
-        'audio_stream_missing',
-        `source_stream ${audio.sourceStream} does not exist: the source has ${count(media.audio.length)}`,
-        {
-          field: `audioProfiles[${audio.index}].source_stream`,
-          details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },
-        },
-      )
-    const language =
-      stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
-    return [
-      {
-        profile: audio.index,
-        codec: audio.codec,
-        channels: audio.channels,
-        bitrateKbps: audio.bitrateKbps,
-        sampleRate: SAMPLE_RATE,
-        sourceStream: audio.sourceStream,
-        language,
-        volumePercent: spec.audioVolume,
-      },
-    ]
+    const track = audio === undefined ? null : planTrack(spec, audio, media, warnings)
+    return track === null ? [] : [track]
   })
+}
+
+/** null = the profile produces no audio. Throws audio_stream_missing. */
+export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, warnings: Warning[]): AudioPlan | null {
+  // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
+  if (audio.sourceStream === null) return null
+  const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
+  if (stream === undefined)
+    throw new PlanError(
+      'audio_stream_missing',
+      `source_stream ${audio.sourceStream} does not exist: the source has ${count(media.audio.length)}`,
+      {
+        field: `audioProfiles[${audio.index}].source_stream`,
+        details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },
+      },
+    )
+  const language =
+    stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
+  return {
+    profile: audio.index,
+    codec: audio.codec,
+    channels: audio.channels,
+    bitrateKbps: audio.bitrateKbps,
+    sampleRate: SAMPLE_RATE,
+    sourceStream: audio.sourceStream,
+    language,
+    volumePercent: spec.audioVolume,
+    dialnorm: planDialnorm(audio, stream, 20 * Math.log10(spec.audioVolume / 100), warnings),
+  }
 }
 
 /** 2.2: a profile without source_stream is silent by absence, which is easily a mistake: say so once per profile. */
 export function warnSilentProfiles(spec: JobSpec, warnings: Warning[]): void {
   for (const audio of spec.audio)
-    if (audio.sourceStream === null && spec.video.some((video) => video.audioProfiles.includes(audio.index)))
+    if (
+      audio.sourceStream === null &&
+      (spec.audioDirectory !== null || spec.video.some((video) => video.audioProfiles.includes(audio.index)))
+    )
       warnings.push({
         code: 'audio_not_produced',
         field: `audioProfiles[${audio.index}].source_stream`,

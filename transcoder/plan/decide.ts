@@ -5,16 +5,20 @@ import type { Warning } from '#contract/errors.ts'
 import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
+import { planCaptions } from './captions.ts'
+import { planAudioFiles } from './audioFiles.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
 import { offsetFrom, videoOffset } from './start.ts'
 import { outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import type { MediaInfo, Rational, VideoStream } from './media.ts'
-import type { Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
+import type { AudioFilePlan, Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
+import { leftOut } from './leftovers.ts'
+import { toNumber } from './rational.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
-import { sameRatio } from './rational.ts'
+import { checkStreamCount, looksDeeper } from './streamCount.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
 export interface EngineAbilities {
@@ -29,11 +33,6 @@ export interface EngineAbilities {
 const everything: EngineAbilities = { zscale: true, hevcCaptions: true, captionsAcrossRates: true }
 
 const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
-/** Above 29.97 or 59.94 there is no caption cadence: CEA-608 pairs would be dropped or doubled. */
-const captionRates: readonly Rational[] = [
-  { num: 30000, den: 1001 },
-  { num: 60000, den: 1001 },
-]
 
 /**
  * Decides everything about a task. `abilities` defaults to a complete engine; `found` are the source's cues, where they were
@@ -66,7 +65,8 @@ export function planJob(
   const picture = readPicture(video, source)
   const rate = sourceRate(spec, video, warnings)
   const videoOffsetSeconds = videoOffset(spec, media, abilities)
-  const durationSeconds = duration(media, video)
+  const durationSeconds = duration(spec, media, video)
+  checkStreamCount(spec, media, warnings)
   warnSilentProfiles(spec, warnings)
 
   const cues = planCues(spec, found, warnings)
@@ -75,7 +75,7 @@ export function planJob(
 
   const outputs = spec.video.map((profile): OutputPlan => {
     const plan = planVideo(spec, profile, video, { picture, rate, abilities, splicePoints }, warnings)
-    const audio = planAudio(spec, profile, media)
+    const audio = planAudio(spec, profile, media, warnings)
     if (cues !== null) requireFreePid(cues, audio)
     const muxRateKbps =
       container === 'ts' && profile.mode === 'cbr'
@@ -94,10 +94,15 @@ export function planJob(
       muxRateKbps,
     }
   })
-  refuseSharedPaths(outputs)
+  const audioFiles = planAudioFiles(spec, media, durationSeconds, videoOffsetSeconds, warnings)
+  refuseSharedPaths(outputs, audioFiles)
 
   const sourceAudio = [
-    ...new Set(outputs.flatMap((output) => output.audio.map((track) => track.sourceStream))),
+    ...new Set(
+      [...outputs.flatMap((output) => output.audio), ...audioFiles.map((file) => file.audio)].map(
+        (track) => track.sourceStream,
+      ),
+    ),
   ].toSorted((a, b) => a - b)
   return {
     version: 1,
@@ -109,9 +114,11 @@ export function planJob(
     disableDrc: media.audio.some(
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
     ),
+    deepProbe: looksDeeper(spec, media),
     hevcCaptionsOption: abilities.hevcCaptions,
     cues,
     outputs,
+    audioFiles,
     warnings: unique(warnings),
   }
 }
@@ -146,7 +153,7 @@ function planVideo(
     spliceFrames: spliceFrames(found.splicePoints, frameRate, warnings),
     deinterlace: deinterlace(video, profile, warnings),
     color: outputColor(found.picture, geometry.height),
-    captions: keepsCaptions(spec, video, frameRate, found, warnings),
+    captions: planCaptions(spec, video, { from: found.rate, to: frameRate }, found.abilities, warnings),
   }
 }
 
@@ -165,30 +172,10 @@ function deinterlace(video: VideoStream, profile: VideoProfile, warnings: Warnin
   return fields ? 'fields' : 'frames'
 }
 
-function keepsCaptions(
-  spec: JobSpec,
-  video: VideoStream,
-  frameRate: Rational,
-  found: { rate: Rational; abilities: EngineAbilities },
-  warnings: Warning[],
-): boolean {
-  const sameCadence = sameRatio(frameRate, found.rate) && !video.variableFrameRate
-  const broadcast = captionRates.some((rate) => sameRatio(rate, frameRate))
-  const kept = sameCadence || (found.abilities.captionsAcrossRates && broadcast)
-  if (kept && (spec.videoCodec !== 'hevc' || found.abilities.hevcCaptions)) return true
-  // Removed in any case, since a probe does not look into every picture; told only where there are some.
-  if (!video.closedCaptions) return false
-  warnings.push({
-    code: 'captions_removed',
-    message:
-      'The closed captions in the source’s pictures are left out: they would not survive this codec or frame rate.',
-  })
-  return false
-}
-
-function duration(media: MediaInfo, video: VideoStream): number | null {
+function duration(spec: JobSpec, media: MediaInfo, video: VideoStream): number | null {
   // The file's duration counts from its own beginning, whichever streams are used.
-  if (media.durationSeconds !== null) return Math.max(0, media.durationSeconds - offsetFrom(media.startSeconds, video))
+  if (media.durationSeconds !== null)
+    return Math.max(0, media.durationSeconds - offsetFrom(media.startSeconds, video, spec))
   return video.durationSeconds
 }
 
@@ -199,11 +186,7 @@ function warnSource(
   abilities: EngineAbilities,
   warnings: Warning[],
 ): void {
-  for (const stream of media.other.filter(({ id }) => id === null || !keptPids.includes(id)))
-    warnings.push({
-      code: 'stream_left_out',
-      message: `Stream ${stream.index} of the source (${stream.type}, ${stream.codec}) is not part of the output.`,
-    })
+  warnings.push(...leftOut(media, keptPids))
   if (picture.conversion === 'none') return
   if (!abilities.zscale) {
     warnings.push({
@@ -220,17 +203,20 @@ function warnSource(
   )
 }
 
-function refuseSharedPaths(outputs: readonly OutputPlan[]): void {
-  const seen = new Map<string, number>()
-  for (const output of outputs) {
-    const first = seen.get(output.path)
+function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
+  const seen = new Map<string, string>()
+  const all = [
+    ...outputs.map((output) => ({ path: output.path, name: `videoProfiles[${output.profile}]`, field: '.output' })),
+    ...audioFiles.map((file) => ({ path: file.path, name: `audioProfiles[${file.profile}]`, field: '' })),
+  ]
+  for (const { path, name, field } of all) {
+    const first = seen.get(path)
     if (first !== undefined)
-      throw new PlanError(
-        'output_path_conflict',
-        `videoProfiles[${first}] and videoProfiles[${output.profile}] would both write ${output.path}`,
-        { field: `videoProfiles[${output.profile}].output`, details: { path: output.path } },
-      )
-    seen.set(output.path, output.profile)
+      throw new PlanError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
+        field: `${name}${field}`,
+        details: { path },
+      })
+    seen.set(path, name)
   }
 }
 

@@ -87,6 +87,8 @@ function readVideo(stream: ProbeStream): VideoStream {
     colorTransfer: known(stream.color_transfer),
     colorPrimaries: known(stream.color_primaries),
     closedCaptions: stream.closed_captions === 1,
+    captionChannels: [],
+    activeFormat: false,
     startSeconds: number(stream.start_time),
     durationSeconds: positive(stream.duration),
   }
@@ -123,6 +125,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     channelLayout: known(stream.channel_layout),
     sampleRate: positive(stream.sample_rate) ?? 0,
     language: stream.tags?.['language'] ?? null,
+    dialnorm: null,
     startSeconds: number(stream.start_time),
     durationSeconds: positive(stream.duration),
   }

@@ -98,6 +98,8 @@ function tags(video: VideoPlan): string[] {
 export function audioEncoder(audio: AudioPlan, position: number): string[] {
   return [
     ...[`-c:a:${position}`, audio.codec, `-b:a:${position}`, `${audio.bitrateKbps}k`],
+    // AC-3 states where dialogue lies; receivers turn the whole programme down by what is missing to 31.
+    ...(audio.dialnorm === null ? [] : [`-dialnorm:a:${position}`, `${-audio.dialnorm}`]),
     ...(audio.language === null ? [] : [`-metadata:s:a:${position}`, `language=${audio.language}`]),
   ]
 }

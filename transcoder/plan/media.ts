@@ -29,8 +29,12 @@ export interface VideoStream {
   colorSpace: string | null
   colorTransfer: string | null
   colorPrimaries: string | null
-  /** CEA-608/708 captions were seen inside the pictures. False is no proof: most probes decode too few pictures. */
+  /** CEA-608/708 caption data was seen inside the pictures (inspect.ts looks into the first ones). */
   closedCaptions: boolean
+  /** What that data was seen to carry: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */
+  captionChannels: string[]
+  /** An active format description (AFD) was seen inside the pictures. */
+  activeFormat: boolean
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
   durationSeconds: number | null
@@ -45,6 +49,8 @@ export interface AudioStream {
   channelLayout: string | null
   sampleRate: number
   language: string | null
+  /** Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or nobody looked (inspect.ts). */
+  dialnorm: number | null
   startSeconds: number | null
   durationSeconds: number | null
 }

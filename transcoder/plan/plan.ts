@@ -73,6 +73,8 @@ export interface AudioPlan {
   language: string | null
   /** Linear percent, 0 to 200. */
   volumePercent: number
+  /** Dialogue level that ac3 states, 1 to 31 (dB below full scale); null for the other codecs. */
+  dialnorm: number | null
 }
 
 export interface OutputPlan {
@@ -102,6 +104,21 @@ export interface CuePlan {
   streamType: number
 }
 
+/** One audio profile as a file of its own. */
+export interface AudioFilePlan {
+  /** Position in `audioProfiles`. */
+  profile: number
+  /** Relative path below the job's destination. */
+  path: string
+  container: 'm4a' | 'ac3' | 'mp2'
+  contentType: string
+  audio: AudioPlan
+  /** Seconds that it must last; null where the source does not say how long this stream is. */
+  durationSeconds: number | null
+  /** Upper estimate of the file's size in bytes. */
+  expectedBytes: number
+}
+
 export interface Plan {
   version: 1
   /** Seconds of output; null where the source does not say. */
@@ -114,10 +131,13 @@ export interface Plan {
   scaler: 'zscale' | 'scale'
   /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
   disableDrc: boolean
+  /** The source is probed further than usual, so that streams that begin late are found. */
+  deepProbe: boolean
   /** This libx265 has an option for captions (its default differs between versions). */
   hevcCaptionsOption: boolean
   /** null: no cues are passed through. */
   cues: CuePlan | null
   outputs: OutputPlan[]
+  audioFiles: AudioFilePlan[]
   warnings: Warning[]
 }

@@ -2,6 +2,8 @@
 // Not in charge of: anything that happens later.
 import type { JobSpec } from '#contract/spec.ts'
 import type { MediaInfo, VideoStream } from './media.ts'
+import { sourceRate } from './rate.ts'
+import { toNumber } from './rational.ts'
 
 interface ClockAbility {
   clockFromUsedStreams?: boolean
@@ -14,13 +16,19 @@ const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 
 /** Seconds by which the video starts after the file's clock, as far as the clock is moved for it. */
 export function videoOffset(spec: JobSpec, media: MediaInfo, abilities: ClockAbility): number {
-  return media.video === null ? 0 : offsetFrom(clockStart(spec, media, abilities), media.video)
+  return media.video === null ? 0 : offsetFrom(clockStart(spec, media, abilities), media.video, spec)
 }
 
-/** The same for a clock that begins at `start`; 0 where it is content that begins late. */
-export function offsetFrom(start: number | null, video: VideoStream): number {
+/**
+ * The same for a clock that begins at `start`. Pictures that begin much later are held at 0, but still moved on to the
+ * output's grid: else they would be up to half a picture off.
+ */
+export function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): number {
   const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
-  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? Math.round(late * 1e6) / 1e6 : 0
+  const framesPerSecond = toNumber(sourceRate(spec, video, []))
+  const moved =
+    Math.abs(late) < LARGEST_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
+  return Math.round(moved * 1e6) / 1e6
 }
 
 /** Seconds on the source's clock at which the outputs' pictures begin. */

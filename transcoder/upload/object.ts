@@ -3,12 +3,13 @@
 import { stat } from 'node:fs/promises'
 import { MAX_PARTS, MIN_PART_BYTES, type FinishedObject, type UploadReply, type UploadRequest } from '#contract/task.ts'
 import type { Door } from '../door.ts'
+import type { PlannedFile } from '../plan/files.ts'
 import { TaskError } from '../failure.ts'
 import { FileDigest } from './digest.ts'
 import type { Lanes } from './lanes.ts'
 
 /**
- * When the bytes of a growing file are final. `appended`: once written (MPEG-TS).
+ * When the bytes of a growing file are final. `appended`: once written (MPEG-TS, bare audio frames).
  * `reserved`: once written, but for the first `headBytes`, which are rewritten at the end (mp4 with room kept for its header).
  * `rewritten`: not before the end (mp4 whose header is moved to the front).
  */
@@ -17,8 +18,9 @@ export type Finality = { kind: 'appended' } | { kind: 'reserved'; headBytes: num
 /** The box header of `mdat`, whose size is filled in at the end, follows the reservation. */
 const MDAT_HEADER_BYTES = 4096
 
-export function finalityOf(container: 'mp4' | 'ts', headerReserveBytes: number | null): Finality {
-  if (container === 'ts') return { kind: 'appended' }
+export function finalityOf(container: PlannedFile['container'], headerReserveBytes: number | null): Finality {
+  // A transport stream, and bare audio frames: nothing behind the end is ever touched again.
+  if (container !== 'mp4' && container !== 'm4a') return { kind: 'appended' }
   if (headerReserveBytes === null) return { kind: 'rewritten' }
   return { kind: 'reserved', headBytes: headerReserveBytes + MDAT_HEADER_BYTES }
 }

@@ -31,18 +31,12 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'segmented_output_dash', values: [true] },
   // On single-file output true is a contradiction, and combinations.ts says so.
   { field: 'create_tar_file', values: [true], when: isSegmented },
-  { field: 'ts_mode_input_audio_source_stream_count', except: [] },
-  { field: 'audio_output_path', except: [] },
-  { field: 'audio_volume', except: [100] },
   { field: 'video_aspect_ratio', except: ['passthrough'] },
-  { field: 'closed_captions', except: [] },
   { field: 'force_progressive', values: [true] },
   { field: 'auto_detelecine_flag', values: [true] },
   { field: 'logo_url', except: [] },
   { field: 'picture_transform', except: ['none'] },
-  { field: 'videoProfiles[].video_bitrate_mode', values: ['qvbr'] },
   { field: 'videoProfiles[].video_format', values: ['progressive'] },
-  { field: 'audioProfiles[].dolby_digital_dialnorm', except: [0], when: (profile) => profile['audio_codec'] === 'ac3' },
   { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
   // file-upload is input only, by the contract (destinations.ts).
   { field: 'cloud_credentials.output.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'http', 'file-upload'] },

@@ -81,6 +81,8 @@ function checkAudioSelection(
 }
 
 function warnUnusedAudio(draft: Draft, findings: Findings): void {
+  // There each profile becomes a file of its own.
+  if (draft.audio_output_path) return
   const count = draft.audioProfiles.length
   const used = new Set(draft.videoProfiles.flatMap((profile) => selectedAudio(profile.audio_profiles, count)))
   for (let index = 0; index < count; index += 1) {
@@ -168,6 +170,9 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   }
   if (draft.scte35_passthough === true && draft.output_container === 'mp4' && !segmented) {
     warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')
+  }
+  if (draft.audio_output_path && !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) {
+    warn('audio_output_path', 'no audio profile produces audio')
   }
   const pid = draft.scte35_pid_remap
   if (pid !== undefined && pid !== -1 && draft.scte35_passthough === false) {

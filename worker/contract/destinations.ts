@@ -2,17 +2,24 @@
 // Not in charge of: derived names (outputs.ts), the store behind them.
 import { schemeOf, SCHEMES, utf8Length } from './addresses.ts'
 import { MAX_LENGTH } from './limits.ts'
-import { checkPath, joinPath, normaliseDirectory, normalisePath } from './outputs.ts'
+import { AUDIO_EXTENSIONS, checkPath, joinPath, normaliseDirectory, normalisePath } from './outputs.ts'
 import type { Findings } from './problems.ts'
 import { showValue } from './redact.ts'
 import type { Draft, Provider } from './request.ts'
+
+/** `/<input name>_audio_<n>.m4a` fits behind it. */
+const LONGEST_AUDIO_DIRECTORY = MAX_LENGTH.path_bytes - MAX_LENGTH.file_name - 16
 
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
 export function checkDestinations(draft: Draft, findings: Findings): void {
   const provider = draft.outputProvider
   const bucket = draft.bucket_output_path ?? ''
   checkLocation('bucket_output_path', bucket.replace(/\/$/, ''), provider, findings)
-  checkLocation('audio_output_path', (draft.audio_output_path ?? '').replace(/\/$/, ''), provider, findings)
+  const audio = (draft.audio_output_path ?? '').replace(/\/$/, '')
+  if (checkLocation('audio_output_path', audio, provider, findings) && utf8Length(audio) > LONGEST_AUDIO_DIRECTORY) {
+    const message = `audio_output_path must not be longer than ${LONGEST_AUDIO_DIRECTORY} bytes: file names follow it`
+    findings.problem('invalid_output_path', 'audio_output_path', message, { maximum: LONGEST_AUDIO_DIRECTORY })
+  }
   const directory = normaliseDirectory(bucket)
   const seen = new Map<string, string>()
   for (const [index, profile] of draft.videoProfiles.entries()) {
@@ -24,6 +31,12 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
     if (utf8Length(key) > MAX_LENGTH.path_bytes) {
       const message = `${field} under bucket_output_path is longer than ${MAX_LENGTH.path_bytes} bytes`
       findings.problem('invalid_output_path', field, message, { maximum: MAX_LENGTH.path_bytes })
+    }
+    // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
+    const audio = audioFileLike(key, draft)
+    if (audio !== null) {
+      const message = `${field} has a name that is kept for ${audio} in audio_output_path; use another`
+      findings.problem('output_path_conflict', field, message)
     }
     const earlier = seen.get(key)
     if (earlier !== undefined) {
@@ -38,6 +51,17 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
   }
+}
+
+/** The audio profile whose file in audio_output_path could have that path; null = none. */
+function audioFileLike(key: string, draft: Draft): string | null {
+  if (!draft.audio_output_path) return null
+  const directory = normaliseDirectory(draft.audio_output_path)
+  const place = directory === '' ? '' : `${directory}/`
+  const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
+  const profile = draft.audioProfiles[Number(match?.[1])]
+  if (profile?.audio_codec === undefined || match?.[2] !== AUDIO_EXTENSIONS[profile.audio_codec]) return null
+  return `audioProfiles[${match[1]}]`
 }
 
 /** Whether one location is usable; reports what is wrong otherwise. Empty = not given. */

@@ -192,8 +192,11 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     // 2.1 scte35_pid_remap: −1 and absent are the source's.
     cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
     audioVolume: config.audio_volume,
+    closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
+    expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
+    audioDirectory: config.audio_output_path ? normaliseDirectory(config.audio_output_path) : null,
     video: config.videoProfiles.map((profile, index) => ({
       index,
       output: profile.output ?? '',
@@ -212,6 +215,8 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
       bitrateKbps: Number(profile.audio_bitrate),
       sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
+      // Decision "dolby_digital_dialnorm": absent = 0, passthrough.
+      dialnorm: profile.dolby_digital_dialnorm ?? 0,
     })),
   }
 }

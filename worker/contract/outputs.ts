@@ -2,7 +2,7 @@
 // Not in charge of: where the destination is (the store), whether two profiles meet (destinations.ts).
 import { isCleanText, schemeOf, utf8Length } from './addresses.ts'
 import { MAX_LENGTH } from './limits.ts'
-import type { JobSpec, VideoProfile } from './spec.ts'
+import type { AudioCodec, AudioProfile, JobSpec, VideoProfile } from './spec.ts'
 
 /** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. */
 export function checkPath(path: string): string | null {
@@ -45,4 +45,14 @@ export function outputPath(spec: JobSpec, profile: VideoProfile, height: number)
   const extension = spec.container === 'ts' ? 'ts' : 'mp4'
   const derived = `${spec.inputName}_${profile.index}_${height}p.${extension}`
   return joinPath(spec.outputDirectory, profile.output === '' ? derived : normalisePath(profile.output))
+}
+
+export const AUDIO_EXTENSIONS: Record<AudioCodec, string> = { aac: 'm4a', ac3: 'ac3', mp2: 'mp2' }
+
+/** Decision "audio_output_path": `<audio_output_path>/<input name>_audio_<profile index>.<ext>`. */
+export function audioFilePath(spec: JobSpec, profile: AudioProfile): string {
+  return joinPath(
+    spec.audioDirectory ?? '',
+    `${spec.inputName}_audio_${profile.index}.${AUDIO_EXTENSIONS[profile.codec]}`,
+  )
 }

@@ -33,6 +33,8 @@ export interface AudioProfile {
   bitrateKbps: number
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
   sourceStream: number | null
+  /** Dialogue level of ac3, 1 to 31; 0 = the source's. */
+  dialnorm: number
 }
 
 export interface JobSpec {
@@ -48,12 +50,18 @@ export interface JobSpec {
   passCues: boolean
   /** PID of the cues in the outputs; null = the source's. */
   cuePid: number | null
+  /** true = wanted, false = removed, null = kept where there are some. */
+  closedCaptions: boolean | null
   /** 0 to 200, linear percent. */
   audioVolume: number
   /** Base name of the input without extension, safe as a file name; for derived output names. */
   inputName: string
   /** Directory of the outputs below the job's destination, normalised, without a slash at its end; '' = none. */
   outputDirectory: string
+  /** Audio streams that a transport stream must have; null = not said. */
+  expectedAudioStreams: number | null
+  /** Directory in which each audio profile is a file of its own, below the job's destination; null = none are. */
+  audioDirectory: string | null
   video: VideoProfile[]
   audio: AudioProfile[]
 }

@@ -393,7 +393,10 @@ describe('the job in the service’s own words', () => {
       passCues: false,
       cuePid: null,
       audioVolume: 100,
+      closedCaptions: null,
       inputName: 'My_film',
+      audioDirectory: null,
+      expectedAudioStreams: null,
       outputDirectory: 'out',
       video: [
         {
@@ -409,8 +412,8 @@ describe('the job in the service’s own words', () => {
         },
       ],
       audio: [
-        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1 },
-        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null },
+        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1, dialnorm: 0 },
+        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null, dialnorm: 0 },
       ],
     })
   })

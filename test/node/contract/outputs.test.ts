@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toSpec } from '#contract/job.ts'
-import { checkPath, outputPath } from '#contract/outputs.ts'
+import { audioFilePath, checkPath, outputPath } from '#contract/outputs.ts'
 import { accept, names, refuse, request } from './request.ts'
 
 const size = { width: 0, height: 0, video_bitrate: 5000 }
@@ -54,7 +54,6 @@ describe('a path', () => {
       'invalid_output_path bucket_output_path',
       'invalid_output_path audio_output_path',
       'invalid_output_path videoProfiles[0].output',
-      'not_available audio_output_path',
     ])
   })
 
@@ -101,6 +100,50 @@ describe('outputs that meet', () => {
       const body = request({ input: 's3://bucket/a.mp4', cloud_credentials, bucket_output_path }, { output })
       expect(names(refuse(body))).toContain('output_path_conflict videoProfiles[0].output')
     }
+  })
+})
+
+describe('audio_output_path', () => {
+  it.each([
+    ['a', {}, 'a/12_audio_0.m4a'],
+    ['a/', {}, 'a/12_audio_0.m4a'],
+    ['./a', { audio_codec: 'ac3' }, 'a/12_audio_0.ac3'],
+    ['a/b', { audio_codec: 'mp2' }, 'a/b/12_audio_0.mp2'],
+  ])('%s %j is %s, whatever bucket_output_path is', (audio_output_path, audio, path) => {
+    const spec = toSpec(accept(request({ audio_output_path, bucket_output_path: 'x' }, {}, audio)).config, '12.mov')
+    expect(audioFilePath(spec, spec.audio[0]!)).toBe(path)
+  })
+
+  it('keeps its names free of video outputs', () => {
+    const meets = (output: string, bucket_output_path = '') =>
+      names(refuse(request({ audio_output_path: 'a', bucket_output_path }, { output })))
+    expect(meets('a/film_audio_0.m4a')).toEqual(['output_path_conflict videoProfiles[0].output'])
+    expect(meets('film_audio_0.m4a', 'a/')).toEqual(['output_path_conflict videoProfiles[0].output'])
+    for (const output of [
+      'a/film_audio_1.m4a',
+      'a/film_audio_0.ac3',
+      'film_audio_0.m4a',
+      'a/b/film_audio_0.m4a',
+      'a/x.mp4',
+    ])
+      expect(accept(request({ audio_output_path: 'a' }, { output })).warnings).toEqual([])
+    expect(accept(request({}, { output: 'a/film_audio_0.m4a' })).warnings).toEqual([])
+  })
+
+  it('leaves room for the names behind it', () => {
+    expect(names(refuse(request({ audio_output_path: 'a'.repeat(1000) })))).toEqual([
+      'invalid_output_path audio_output_path',
+    ])
+  })
+
+  it('is where a profile that no video selects goes; without audio it has no effect', () => {
+    const unselected = request({ audio_output_path: 'a' }, { audio_profiles: '0' })
+    const extra = { audio_codec: 'ac3', audio_channels: 2, audio_bitrate: 192, source_stream: 1 }
+    ;(unselected['audioProfiles'] as unknown[]).push(extra)
+    expect(accept(unselected).warnings).toEqual([])
+    expect(names(accept(request({ audio_output_path: 'a', audioProfiles: [] })).warnings)).toEqual([
+      'no_effect audio_output_path',
+    ])
   })
 })
 

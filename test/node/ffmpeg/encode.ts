@@ -4,8 +4,10 @@ import { expect } from 'vitest'
 import type { JobSpec } from '#contract/spec.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
 import { printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { inspect } from '../../../transcoder/inspect.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
 import { planJob, type EngineAbilities } from '../../../transcoder/plan/decide.ts'
+import { plannedFiles } from '../../../transcoder/plan/files.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { engine } from '../media.ts'
@@ -20,10 +22,11 @@ export async function encode(
   abilities?: EngineAbilities,
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
   const programs = await engine()
-  const media = await probe(programs, `file:${input}`, { cwd })
+  const probed = await probe(programs, `file:${input}`, { cwd })
+  const media = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
   const plan = planJob(spec, media, abilities ?? programs.features)
   runs += 1
-  const [first, ...more] = plan.outputs.map((output) => `${cwd}/${runs}_${output.profile}.${output.container}`)
+  const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
   if (first === undefined) throw new Error('the job has no output')
   const outputs: [string, ...string[]] = [first, ...more]
   const args = ffmpegArgs(plan, { input: `file:${input}`, inputFlags: fileInputFlags(), outputs, threads: 0 })

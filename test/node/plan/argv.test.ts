@@ -80,7 +80,7 @@ describe('the whole command', () => {
         '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
         '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop',
         `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k ${SD}`,
-        '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k',
+        '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k -dialnorm:a:1 -31',
         '-fflags +bitexact -mpegts_flags +resend_headers -muxrate 5094k -f mpegts file:/task/0',
       ].join(' '),
     )
@@ -96,6 +96,56 @@ describe('the whole command', () => {
         '-fflags +bitexact -tag:v hvc1 -moov_size 21168 -f mp4 file:/task/0',
       ].join(' '),
     )
+  })
+})
+
+describe('audio files of their own', () => {
+  test('are further outputs of the same process and the same decode', () => {
+    const spec = job({
+      audioDirectory: 'a',
+      audio: [track(), track({ index: 1, codec: 'ac3' }), track({ index: 2, codec: 'mp2', sourceStream: 2 })],
+    })
+    const media = source({}, { audio: [sound({ language: 'deu' }), sound({ index: 2, number: 2 })] })
+    const plan = planJob(spec, media)
+    expect(plan.audioFiles.map((file) => [file.path, file.contentType])).toEqual([
+      ['a/clip_audio_0.m4a', 'audio/mp4'],
+      ['a/clip_audio_1.ac3', 'audio/ac3'],
+      ['a/clip_audio_2.mp2', 'audio/mpeg'],
+    ])
+    const outputs = ['/o', '/m4a', '/ac3', '/mp2']
+    const args = ffmpegArgs(plan, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+    expect(args.slice(args.indexOf('file:/o') + 1).join(' ')).toBe(
+      [
+        '-map [f0] -map_metadata -1 -map_chapters -1 -c:a:0 aac -b:a:0 128k -metadata:s:a:0 language=deu',
+        '-fflags +bitexact -movflags +faststart -f ipod file:/m4a',
+        '-map [f1] -map_metadata -1 -map_chapters -1 -c:a:0 ac3 -b:a:0 128k -dialnorm:a:0 -31 -metadata:s:a:0 language=deu',
+        '-fflags +bitexact -f ac3 file:/ac3',
+        '-map [f2] -map_metadata -1 -map_chapters -1 -c:a:0 mp2 -b:a:0 128k -fflags +bitexact -f mp2 file:/mp2',
+      ].join(' '),
+    )
+    expect(after(args, '-filter_complex')?.split(';').slice(1)).toEqual([
+      '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][f0][f1]',
+      '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[f2]',
+    ])
+  })
+
+  test('a profile without source_stream has none; one path for two is refused', () => {
+    expect(planJob(job({ audioDirectory: '', audio: [track({ sourceStream: null })] }), source()).audioFiles).toEqual(
+      [],
+    )
+    const same = job({ audioDirectory: 'a', video: [rendition({ output: 'a/clip_audio_0.m4a' })] })
+    expect(() => planJob(same, source())).toThrow(/videoProfiles\[0\] and audioProfiles\[0\] would both write/)
+  })
+
+  test.each([
+    [0, 10, 10],
+    [0, 7, 7],
+    [2, 7, 9],
+    [0, null, null],
+    [0, 12, 10],
+  ])('audio that begins at %s and lasts %s s must fill %s s', (startSeconds, durationSeconds, expected) => {
+    const media = source({}, { audio: [sound({ startSeconds, durationSeconds })] })
+    expect(planJob(job({ audioDirectory: 'a' }), media).audioFiles[0]!.durationSeconds).toBe(expected)
   })
 })
 
@@ -116,6 +166,16 @@ describe('single flags', () => {
     const args = argv(job({ video: [rendition({ mode: 'cbr' })] }))
     expect(after(args, '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1')
     expect(after(args, '-minrate')).toBe('500k')
+  })
+
+  test.each([
+    ['h264', '-crf 21 -maxrate 500k -bufsize 1000000'],
+    ['hevc', '-crf 23 -maxrate 500k -bufsize 1000000'],
+    ['mpeg2', '-q:v 4 -maxrate 500k -bufsize 1000000'],
+  ] as const)('%s qvbr is constant quality with a cap', (videoCodec, flags) => {
+    const args = argv(job({ videoCodec, video: [rendition({ mode: 'qvbr' })] }))
+    expect(args.join(' ')).toContain(flags)
+    expect(args).not.toContain('-b:v')
   })
 
   test('unknown length: the header is moved to the front afterwards', () => {

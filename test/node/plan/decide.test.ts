@@ -289,18 +289,43 @@ describe('what the source is', () => {
     })
     expect(warningCodes(job(), media)).toEqual(['deinterlaced'])
   })
-  test('every stream that is left out is a warning of its own', () => {
-    const other = [
-      { index: 2, id: null, type: 'subtitle', codec: 'dvb_subtitle', language: 'deu' },
-      { index: 3, id: null, type: 'cover art', codec: 'png', language: null },
-    ]
-    expect(planJob(job(), source({}, { other })).warnings).toEqual([
-      {
-        code: 'stream_left_out',
-        message: 'Stream 2 of the source (subtitle, dvb_subtitle) is not part of the output.',
-      },
-      { code: 'stream_left_out', message: 'Stream 3 of the source (cover art, png) is not part of the output.' },
+  test.each([
+    ['subtitle', 'dvb_subtitle', 'deu', 'dvb_subtitles_left_out', 'Stream 2 of the source (DVB subtitles, deu)'],
+    ['subtitle', 'dvb_teletext', 'swe', 'teletext_left_out', 'Stream 2 of the source (teletext, swe)'],
+    ['subtitle', 'subrip', null, 'text_subtitles_left_out', 'Stream 2 of the source (text subtitles, subrip)'],
+    ['subtitle', 'mov_text', 'und', 'text_subtitles_left_out', 'Stream 2 of the source (text subtitles, mov_text)'],
+    ['subtitle', 'hdmv_pgs_subtitle', null, 'picture_subtitles_left_out', '(picture subtitles, hdmv_pgs_subtitle)'],
+    ['subtitle', 'eia_608', null, 'caption_track_left_out', 'Stream 2 of the source (a caption track, eia_608)'],
+    ['data', 'timed_id3', null, 'id3_left_out', 'Stream 2 of the source (timed ID3)'],
+    ['data', 'klv', null, 'klv_left_out', 'Stream 2 of the source (KLV metadata)'],
+    ['data', 'tmcd', null, 'timecode_left_out', 'Stream 2 of the source (timecode)'],
+    ['data', 'scte_35', null, 'scte35_left_out', 'Stream 2 of the source (SCTE-35 cues)'],
+    ['data', 'bin_data', null, 'data_left_out', 'Stream 2 of the source (data, bin_data)'],
+    ['data', 'unknown', null, 'data_left_out', 'Stream 2 of the source (data)'],
+    ['attachment', 'ttf', null, 'attachment_left_out', 'Stream 2 of the source (an attachment, ttf)'],
+    ['cover art', 'png', null, 'cover_art_left_out', 'Stream 2 of the source (cover art, png)'],
+    ['video', 'h264', null, 'further_video_left_out', 'Stream 2 of the source (further video, h264)'],
+    ['audio', 'aac', null, 'unreadable_audio_left_out', 'Stream 2 of the source (audio that cannot be read, aac)'],
+    ['unknown', 'unknown', null, 'unknown_stream_left_out', 'Stream 2 of the source (of an unknown kind)'],
+  ])('a stream of %s %s %s is left out as %s', (type, codec, language, code, said) => {
+    const [warning, ...more] = planJob(
+      job(),
+      source({}, { other: [{ index: 2, id: null, type, codec, language }] }),
+    ).warnings
+    expect(more).toEqual([])
+    expect(warning!.code).toBe(code)
+    expect(warning!.message).toContain(`${said} is not part of the output`)
+  })
+  test('a count of audio streams means nothing for other containers, and is met by more', () => {
+    expect(planJob(job({ expectedAudioStreams: 2 }), source()).warnings).toMatchObject([
+      { code: 'no_effect', field: 'ts_mode_input_audio_source_stream_count' },
     ])
+    const ts = source({}, { formats: ['mpegts'] })
+    expect(planJob(job({ expectedAudioStreams: 1 }), ts)).toMatchObject({ warnings: [], deepProbe: true })
+    expect(planJob(job(), ts).deepProbe).toBe(false)
+  })
+  test('an active format description inside the pictures is left out too', () => {
+    expect(warningCodes(job(), source({ activeFormat: true }))).toEqual(['afd_left_out'])
   })
   test('HDR is tone-mapped to BT.709, with a warning', () => {
     const media = source({
@@ -331,5 +356,18 @@ describe('what the source is', () => {
     expect(firstVideo(job(), media).captions).toBe(true)
     expect(firstVideo(half, media).captions).toBe(false)
     expect(warningCodes(half, media)).toEqual(['captions_removed'])
+  })
+  test.each([
+    [true, true, '1x', true, []],
+    [true, false, '1x', true, ['captions_not_found']],
+    [true, true, '1/2x', false, ['captions_removed']],
+    [false, true, '1x', false, []],
+    [false, true, '1/2x', false, []],
+    [null, false, '1/2x', false, []],
+  ] as const)('captions %s, seen %s, at %s: %s %j', (closedCaptions, seen, frameRateFactor, kept, codes) => {
+    const media = source({ closedCaptions: seen, frameRate: { num: 30000, den: 1001 } })
+    const spec = job({ closedCaptions, video: [rendition({ frameRateFactor })] })
+    expect(firstVideo(spec, media).captions).toBe(kept)
+    expect(warningCodes(spec, media)).toEqual(codes)
   })
 })

@@ -15,8 +15,11 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     passCues: false,
     cuePid: null,
     audioVolume: 100,
+    closedCaptions: null,
     inputName: 'clip',
     outputDirectory: '',
+    audioDirectory: null,
+    expectedAudioStreams: null,
     video: [rendition()],
     audio: [track()],
     ...change,
@@ -39,7 +42,7 @@ export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
 }
 
 export function track(change: Partial<AudioProfile> = {}): AudioProfile {
-  return { index: 0, codec: 'aac', channels: 2, bitrateKbps: 128, sourceStream: 1, ...change }
+  return { index: 0, codec: 'aac', channels: 2, bitrateKbps: 128, sourceStream: 1, dialnorm: 0, ...change }
 }
 
 export function source(video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}): MediaInfo {
@@ -65,6 +68,8 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
       colorTransfer: 'bt709',
       colorPrimaries: 'bt709',
       closedCaptions: false,
+      captionChannels: [],
+      activeFormat: false,
       startSeconds: 0,
       durationSeconds: 10,
       ...video,
@@ -84,6 +89,7 @@ export function sound(change: Partial<AudioStream> = {}): AudioStream {
     channelLayout: 'stereo',
     sampleRate: 48000,
     language: null,
+    dialnorm: null,
     startSeconds: 0,
     durationSeconds: 10,
     ...change,

@@ -7,7 +7,6 @@ import type { ProgressPost, ProgressReply } from '#contract/task.ts'
 import { requireWholeLength } from '../../../transcoder/complete.ts'
 import { scrub, StaleAttempt, TaskError, toJobError } from '../../../transcoder/failure.ts'
 import type { MediaInfo } from '../../../transcoder/plan/media.ts'
-import type { OutputPlan } from '../../../transcoder/plan/plan.ts'
 import { PlanError } from '../../../transcoder/plan/problem.ts'
 import { Progress, startHeartbeat } from '../../../transcoder/report.ts'
 import { grantedThreads, readSettings } from '../../../transcoder/settings.ts'
@@ -109,7 +108,7 @@ describe('the heartbeat', () => {
 })
 
 describe('whole length (I6: one frame, or 0.1 %)', () => {
-  const output = { path: 'a.mp4', video: { frameRate: { num: 25, den: 1 } } } as OutputPlan
+  const output = { path: 'a.mp4', frameSeconds: 0.04 }
   const check = (expected: number | null, measured: number | null, formats = ['mov', 'mp4']) => {
     try {
       requireWholeLength(output, expected, { durationSeconds: measured } as MediaInfo, formats)

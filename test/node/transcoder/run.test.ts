@@ -62,6 +62,20 @@ async function decode(name: string, bytes: Buffer): Promise<{ seconds: number; f
 const running = () => door.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0)
 
 describe('success', () => {
+  test('audio files of their own arrive beside the output, from the same run', async () => {
+    door.task = describeTask({ container: 'mp4', bitrates: [400] })
+    door.task.config.audio_output_path = 'sound/'
+    await runTask(requestFor(door), bench.context())
+    expect(door.fails).toEqual([])
+    const objects = door.objects()
+    expect([...objects.keys()]).toEqual(['out/v0.mp4', 'sound/clip_audio_0.m4a'])
+    expect((await decode('own.m4a', objects.get('sound/clip_audio_0.m4a')!)).seconds).toBeCloseTo(4, 1)
+    expect(door.finished).toMatchObject({
+      objects: [{ profile: 0 }, { profile: null, role: 'media', content_type: 'audio/mp4' }],
+    })
+    await expectClean()
+  })
+
   test.each(['mp4', 'ts'] as const)('two %s renditions arrive whole', async (container) => {
     door.task = describeTask({ container, bitrates: [400, 200] })
     await runTask(requestFor(door), bench.context())

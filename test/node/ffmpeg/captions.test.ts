@@ -1,0 +1,130 @@
+// Closed captions by their text: what a decoder reads from the output is what it reads from the source.
+import { copyFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { captionChannels } from '../../../transcoder/captions/channels.ts'
+import { readUserData, type PictureCodec } from '../../../transcoder/captions/userdata.ts'
+import { engine, ffmpeg, realClip, workspace } from '../media.ts'
+import { job, rendition } from '../plan/jobs.ts'
+import { encode } from './encode.ts'
+
+let space: Awaited<ReturnType<typeof workspace>>
+
+beforeAll(async () => {
+  space = await workspace()
+})
+afterAll(() => space[Symbol.asyncDispose]())
+
+const video = [rendition({ width: 320, height: 180, bitrateKbps: 1500, audioProfiles: [] })]
+const clips = ['captions-test.ts', 'multi-channel-608-captions.ts'] as const
+
+/** The first `seconds` of a real clip, packets as they are. */
+async function beginning(path: string, seconds: number): Promise<string> {
+  const cut = space.file(`cut_${basename(path)}`)
+  await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-t', `${seconds}`, cut])
+  return cut
+}
+
+interface Cue {
+  seconds: number[]
+  text: string
+}
+
+/** What ffmpeg's own CEA-608 decoder reads, styling taken off. */
+async function captionsOf(path: string): Promise<Cue[]> {
+  // The movie filter reads names in its own way: a plain name leaves nothing to quote.
+  const plain = space.file('read.bin')
+  await copyFile(path, plain)
+  const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'srt', '-'])
+  const blocks = text
+    .toString('utf8')
+    .trim()
+    .split(/\n\n(?=\d+\n)/)
+  return blocks.map((block) => {
+    const [, times = '', ...lines] = block.split('\n')
+    const seconds = times.split(' --> ').map((time) => {
+      const [hours, minutes, rest] = time.replace(',', '.').split(':').map(Number)
+      return hours! * 3600 + minutes! * 60 + rest!
+    })
+    return { seconds, text: lines.join('\n').replaceAll(/<[^>]*>|\{[^}]*\}/g, '') }
+  })
+}
+
+/** Our own reader on what was written: the channels, and whether any caption data is left. */
+async function carried(path: string, codec: PictureCodec): Promise<{ pictures: number; channels: string[] }> {
+  const format = codec === 'mpeg2' ? 'mpeg2video' : codec
+  const { captions } = readUserData(await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-f', format, '-']), codec)
+  return { pictures: captions.length, channels: captionChannels(captions) }
+}
+
+describe.each(clips)('%s', (name) => {
+  const channels = name === 'captions-test.ts' ? ['CC1', 'SERVICE1'] : ['CC1', 'CC3']
+
+  test.for([
+    ['h264', 'ts'],
+    ['h264', 'mp4'],
+    ['mpeg2', 'ts'],
+  ] as const)('in %s %s the text is the same', async ([videoCodec, container], context) => {
+    const clip = await beginning(realClip(context, name), 8)
+    const spec = job({ videoCodec, container, closedCaptions: true, video, audio: [] })
+    const { outputs, plan } = await encode(spec, clip, space.path)
+    expect(plan.warnings.filter((warning) => warning.code.startsWith('captions'))).toEqual([])
+    const before = await captionsOf(clip)
+    const after = await captionsOf(outputs[0])
+    expect(before.length).toBeGreaterThan(1)
+    expect(after.map((cue) => cue.text)).toEqual(before.map((cue) => cue.text))
+    // The filter's clock begins with the first bytes it understands: what counts is the time between one change and the next.
+    const changes = (cues: Cue[]) => cues.flatMap((cue) => cue.seconds).slice(1)
+    for (const [index, second] of changes(before).entries())
+      expect(changes(after)[index]! - changes(after)[0]! - second + changes(before)[0]!).toBeCloseTo(0, 1)
+    expect((await carried(outputs[0], videoCodec)).channels).toEqual(channels)
+  })
+})
+
+test('the pictures carry the very bytes that the source’s did, in their order', async (context) => {
+  const clip = await beginning(realClip(context, clips[1]), 3)
+  // No B-frames, in the source neither: coded order is the order of presentation.
+  const { outputs } = await encode(job({ container: 'ts', ipDistance: 1, video, audio: [] }), clip, space.path)
+  const bytes = async (path: string) => {
+    const { captions } = readUserData(await ffmpeg(['-i', path, '-c', 'copy', '-f', 'h264', '-']), 'h264')
+    // Without padding: the source has one message for each field, the output one for both.
+    return Buffer.concat(captions)
+      .toString('hex')
+      .match(/.{6}/g)!
+      .filter((triplet) => triplet !== 'fa0000')
+  }
+  const [before, after] = [await bytes(clip), await bytes(outputs[0])]
+  // Two pairs for each of 90 pictures; the source's first picture has some more, which a cut left over.
+  expect(after).toHaveLength(180)
+  expect(after).toEqual(before.slice(0, 180))
+})
+
+describe('removed', () => {
+  test.for(['h264', 'mpeg2', 'hevc'] as const)('false leaves none in %s', async (videoCodec, context) => {
+    const clip = await beginning(realClip(context, clips[1]), 3)
+    const spec = job({ videoCodec, container: 'ts', closedCaptions: false, video, audio: [] })
+    const { outputs, plan } = await encode(spec, clip, space.path)
+    expect((await carried(clip, 'h264')).pictures).toBeGreaterThan(80)
+    expect((await carried(outputs[0], videoCodec)).pictures).toBe(0)
+    expect(plan.warnings.map((warning) => warning.code)).not.toContain('captions_removed')
+  })
+
+  test('half the frame rate would garble them: none are left, and a warning names the channels', async (context) => {
+    const clip = await beginning(realClip(context, clips[1]), 3)
+    const half = [rendition({ ...video[0], frameRateFactor: '1/2x' })]
+    const { outputs, plan } = await encode(job({ container: 'ts', video: half, audio: [] }), clip, space.path)
+    expect((await carried(outputs[0], 'h264')).pictures).toBe(0)
+    const said = plan.warnings.find((warning) => warning.code === 'captions_removed')
+    expect(said?.message).toBe(
+      'The source’s closed captions (CC1, CC3) are left out: the frame rate changes, which would garble them.',
+    )
+  })
+
+  test('hevc carries them or says that it does not', async (context) => {
+    const clip = await beginning(realClip(context, clips[1]), 3)
+    const { outputs, plan } = await encode(job({ videoCodec: 'hevc', video, audio: [] }), clip, space.path)
+    const able = (await engine()).features.hevcCaptions
+    expect((await carried(outputs[0], 'hevc')).channels).toEqual(able ? ['CC1', 'CC3'] : [])
+    expect(plan.warnings.some((warning) => warning.code === 'captions_removed')).toBe(!able)
+  })
+})

@@ -1,0 +1,115 @@
+// In charge of: what planning must know of a source and ffprobe does not tell: dialogue levels, captions inside the pictures.
+// Not in charge of: reading the bytes (ac3.ts, captions/), what follows from them (plan/).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JobSpec } from '#contract/spec.ts'
+import { readDialnorm } from './ac3.ts'
+import { captionChannels } from './captions/channels.ts'
+import { readUserData, type PictureCodec } from './captions/userdata.ts'
+import { inputFlags } from './ffmpeg/cell.ts'
+import type { Engine } from './ffmpeg/locate.ts'
+import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
+import type { MediaInfo, VideoStream } from './plan/media.ts'
+import { deepProbe, looksDeeper } from './plan/streamCount.ts'
+import { probe } from './probe.ts'
+
+export interface Places {
+  /** Empty directory that ffmpeg starts in. */
+  cwd: string
+  /** Directory for a file that is removed at once. */
+  scratch: string
+  signal?: AbortSignal
+}
+
+/** The same source with more known about it. What cannot be found out stays unknown: planning then says so in a warning. */
+export async function inspect(
+  engine: Engine,
+  url: string,
+  spec: JobSpec,
+  probed: MediaInfo,
+  places: Places,
+): Promise<MediaInfo> {
+  const deep = looksDeeper(spec, probed)
+  const media = deep ? await probe(engine, url, { ...places, deep }) : probed
+  const input = [...inputFlags(url), ...(deep ? deepProbe : []), '-i', url]
+  const audio = []
+  for (const stream of media.audio) {
+    const wanted = spec.audio.some(
+      (profile) => profile.codec === 'ac3' && profile.dialnorm === 0 && profile.sourceStream === stream.number,
+    )
+    if (!wanted || !['ac3', 'eac3'].includes(stream.codec)) audio.push(stream)
+    // One frame tells it: the level is a property of the programme.
+    else
+      audio.push({
+        ...stream,
+        dialnorm: readDialnorm(
+          await extract(
+            engine,
+            input,
+            ['-map', `0:a:${stream.number - 1}`, '-c', 'copy', '-frames:a', '1', '-f', 'data'],
+            places,
+          ),
+        ),
+      })
+  }
+  const video = media.video === null ? null : { ...media.video, ...(await lookIntoPictures(media.video)) }
+  return { ...media, video, audio }
+
+  async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
+    const kind = elementary[stream.codec]
+    if (kind === undefined) return {}
+    const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
+    const output = ['-map', '0:V:0', '-c', 'copy', ...limits, '-f', kind.format]
+    const { captions, activeFormat } = readUserData(await extract(engine, input, output, places), kind.codec)
+    return {
+      closedCaptions: stream.closedCaptions || captions.length > 0,
+      captionChannels: captionChannels(captions),
+      activeFormat,
+    }
+  }
+}
+
+/** Codecs whose pictures carry user data, and ffmpeg's muxer that writes them with start codes. */
+const elementary: Record<string, { codec: PictureCodec; format: string }> = {
+  h264: { codec: 'h264', format: 'h264' },
+  hevc: { codec: 'hevc', format: 'hevc' },
+  mpeg2video: { codec: 'mpeg2', format: 'mpeg2video' },
+}
+
+/**
+ * How far the pictures are looked into. Caption data is in every picture of a captioned source, also where nobody speaks; the
+ * channels show as soon as something is said. What begins later is kept or removed all the same, but cannot be named.
+ */
+const PICTURE_SECONDS = 30
+const PICTURE_BYTES = 16 * 1024 * 1024
+
+/** At most this much of a stream is taken out; ffmpeg's `-fs` stops a little after its number. */
+const LARGEST_EXTRACT_BYTES = 32 * 1024 * 1024
+
+/** Packets as they are, without decoding. Empty where ffmpeg could not; throws only when the signal aborts. */
+async function extract(
+  engine: Programs,
+  input: readonly string[],
+  output: readonly string[],
+  places: Places,
+): Promise<Uint8Array> {
+  const file = join(places.scratch, 'inspected')
+  const args = [
+    ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
+    ...input,
+    ...output,
+    `file:${file}`,
+  ]
+  try {
+    await runFfmpeg(engine, args, {
+      cwd: places.cwd,
+      limits: { ...defaultLimits, fileBytes: LARGEST_EXTRACT_BYTES },
+      ...(places.signal === undefined ? {} : { signal: places.signal }),
+    })
+    places.signal?.throwIfAborted()
+    return await readFile(file).catch(() => new Uint8Array())
+  } finally {
+    await rm(file, { force: true })
+  }
+}
