@@ -107,7 +107,7 @@ function planVideo(
   found: { picture: SourcePicture; rate: Rational; abilities: EngineAbilities },
   warnings: Warning[],
 ): VideoPlan {
-  const geometry = planGeometry(profile, spec.videoCodec, upright(video), warnings)
+  const geometry = planGeometry(profile, spec, upright(video), warnings)
   // 2.1 video_bitrate: a size of 0 was not known when the job was created, so the minimum (8) is enforced here.
   if (profile.width === 0 || profile.height === 0) {
     const minimum = minimumBitrateKbps(spec.videoCodec, geometry.width, geometry.height, profile.mode)

@@ -26,12 +26,15 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
     ...deinterlacers[video.deinterlace],
     // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
     `fps=${video.frameRate.num}/${video.frameRate.den}:start_time=0`,
+    ...turns[video.turn],
+    ...mirrors[video.mirror],
+    ...crop(plan, video),
     ...toneMap(plan),
     ...scale(plan, video),
     // Even offsets: chroma has half the resolution.
     ...(bars
       ? [
-          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=black`,
+          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(video.barPercent)}`,
         ]
       : []),
     // The default limit of 100 would round fractions such as 4096:3645.
@@ -40,6 +43,35 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
     // The tags on the frames, as the encoder's flags have them too (encoders.ts): with 5.1.9 and 7.0 either alone was enough.
     `setparams=range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
   ]
+}
+
+const turns = {
+  0: [],
+  90: ['transpose=dir=clock'],
+  // Half a turn is both mirrors.
+  180: ['hflip', 'vflip'],
+  270: ['transpose=dir=cclock'],
+} as const
+const mirrors = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
+
+/** Pixels of the upright source as it is turned. */
+function turnedSize(plan: Plan, video: VideoPlan): [width: number, height: number] {
+  const { width, height } = plan.picture
+  return video.turn === 90 || video.turn === 270 ? [height, width] : [width, height]
+}
+
+function crop(plan: Plan, video: VideoPlan): string[] {
+  const [width, height] = turnedSize(plan, video)
+  if (video.cropWidth === width && video.cropHeight === height) return []
+  return [`crop=w=${video.cropWidth}:h=${video.cropHeight}`]
+}
+
+/** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. */
+function grey(percent: number): string {
+  const level = Math.round((percent * 255) / 100)
+    .toString(16)
+    .padStart(2, '0')
+  return level === '00' ? 'black' : `0x${level.repeat(3)}`
 }
 
 function centre(outer: number, inner: number): number {
@@ -67,7 +99,7 @@ function scale(plan: Plan, video: VideoPlan): string[] {
   const mapped = picture.conversion === 'toneMap'
   const matrix = mapped ? 'bt709' : picture.matrix
   const fullRange = !mapped && picture.fullRange
-  const sameSize = video.pictureWidth === picture.width && video.pictureHeight === picture.height
+  const sameSize = video.pictureWidth === video.cropWidth && video.pictureHeight === video.cropHeight
   const sameMatrix = sameCoefficients(matrix, video.color.matrix)
   if (sameSize && sameMatrix && picture.conversion !== 'gamut' && !picture.rgb && (picture.plain || mapped)) return []
 

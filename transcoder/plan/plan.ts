@@ -31,7 +31,28 @@ export interface SourcePicture {
   conversion: 'none' | 'toneMap' | 'gamut'
 }
 
-export interface VideoPlan {
+/** How a picture is brought into its frame: turned, mirrored, cropped, scaled, and bars around it. */
+export interface Geometry {
+  /** Degrees clockwise, beyond the source's own rotation. */
+  turn: 0 | 90 | 180 | 270
+  /** After turning. */
+  mirror: 'none' | 'horizontal' | 'vertical'
+  /** The part of the turned source that is used, around its middle; all of it unless the frame is to be filled. */
+  cropWidth: number
+  cropHeight: number
+  /** Output size in pixels, even. */
+  width: number
+  height: number
+  /** Size of the picture inside the frame, even; smaller than the frame where bars are needed. */
+  pictureWidth: number
+  pictureHeight: number
+  /** Level of the bars: 0 = black, 100 = white. */
+  barPercent: number
+  /** Sample aspect ratio of the output. */
+  sar: Rational
+}
+
+export interface VideoPlan extends Geometry {
   codec: VideoCodec
   quality: Quality
   mode: BitrateMode
@@ -40,14 +61,6 @@ export interface VideoPlan {
   maxKbps: number
   /** Size of that buffer in bits. */
   bufferBits: number
-  /** Output size in pixels, even. */
-  width: number
-  height: number
-  /** Size of the picture inside the frame, even; smaller than the frame where bars are needed. */
-  pictureWidth: number
-  pictureHeight: number
-  /** Sample aspect ratio of the output. */
-  sar: Rational
   frameRate: Rational
   /** Frames per GOP, exact and closed. */
   gopFrames: number

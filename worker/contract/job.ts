@@ -187,6 +187,10 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     // Decision "ip_distance": absent = 3.
     ipDistance: config.ip_distance ?? 3,
     keepFps: config.keep_fps,
+    aspect: config.video_aspect_ratio,
+    transform: config.picture_transform,
+    // Decision "rotation_blackness": absent = black.
+    barPercent: config.rotation_blackness ?? 0,
     forceProgressive: config.force_progressive,
     audioVolume: config.audio_volume,
     inputName: inputName(sourceName),

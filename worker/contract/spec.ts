@@ -8,6 +8,16 @@ export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
 export type Quality = 'good' | 'better' | 'best'
 
+export type Aspect =
+  | 'passthrough'
+  | 'force_4:3'
+  | 'force_16:9'
+  | 'invert_aspect_ratio'
+  | 'rotate_counterclockwise'
+  | 'rotate_clockwise'
+  | 'rotate_counterclockwise + invert_aspect_ratio'
+export type Transform = 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180'
+
 export interface VideoProfile {
   /** Position in `videoProfiles`. */
   index: number
@@ -43,6 +53,10 @@ export interface JobSpec {
   /** Distance between I/P frames; B-frames = M − 1. */
   ipDistance: number
   keepFps: boolean
+  aspect: Aspect
+  transform: Transform
+  /** Level in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
+  barPercent: number
   forceProgressive: boolean
   /** 0 to 200, linear percent. */
   audioVolume: number

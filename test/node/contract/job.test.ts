@@ -381,6 +381,9 @@ describe('the job in the service’s own words', () => {
       ),
     )
     expect(toSpec(config, 'My film.mov')).toEqual({
+      aspect: 'passthrough',
+      transform: 'none',
+      barPercent: 0,
       container: 'ts',
       videoCodec: 'h264',
       quality: 'good',

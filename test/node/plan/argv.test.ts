@@ -198,6 +198,25 @@ describe('single filters', () => {
   ])('volume %i', (audioVolume, expected) => {
     expect(chain(job({ audioVolume }), source())).toContain(expected)
   })
+  const shapes: [Partial<JobSpec>, string][] = [
+    [
+      { aspect: 'rotate_clockwise', barPercent: 50 },
+      'transpose=dir=clock,SCALE,pad=320:180:108:0:color=0x808080,setsar=1/1',
+    ],
+    [{ aspect: 'rotate_counterclockwise' }, 'transpose=dir=cclock,SCALE,pad=320:180:108:0:color=black,setsar=1/1'],
+    [{ aspect: 'force_4:3' }, 'start_time=0,SCALE,setsar=3/4'],
+    [{ aspect: 'invert_aspect_ratio' }, 'start_time=0,SCALE,setsar=81/256'],
+    [{ transform: 'hflip' }, 'start_time=0,hflip,SCALE,setsar=1/1'],
+    [{ transform: 'rotate180' }, 'start_time=0,hflip,vflip,SCALE,setsar=1/1'],
+    [{ aspect: 'rotate_clockwise', transform: 'crop' }, 'transpose=dir=clock,crop=w=720:h=406,SCALE,setsar=1/1'],
+  ]
+  test.each(shapes)('%j', (change, expected) => {
+    expect(chain(job(change), source()).replace(/zscale=[^,]*/, 'SCALE')).toContain(expected)
+  })
+  test('rotation_blackness without bars is warned about', () => {
+    const spec = job({ aspect: 'rotate_clockwise', transform: 'crop', barPercent: 30 })
+    expect(planJob(spec, source()).warnings).toMatchObject([{ code: 'no_effect', field: 'rotation_blackness' }])
+  })
   test('nothing of a job reaches the graph', () => {
     const spec = job({ inputName: "x';movie=/etc/passwd", video: [rendition({ output: "a';movie=b.mp4" })] })
     expect(chain(spec, source({ colorSpace: "bt709';movie=", colorPrimaries: ';x', colorTransfer: ';y' }))).not.toMatch(
