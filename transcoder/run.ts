@@ -16,6 +16,7 @@ import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
 import type { Log } from './log.ts'
+import { measure } from './measure.ts'
 import { planJob } from './plan/decide.ts'
 import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
@@ -141,7 +142,10 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
 async function agreeOnPlan(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<Plan> {
   if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
-  const own = planJob(toSpec(task.config, task.input_name), media, attempt.engine.features)
+  const { engine, gateway, halt, settings, workspace } = attempt
+  const spec = toSpec(task.config, task.input_name)
+  const options = { signal: halt.signal, cwd: workspace.cwd, threads: settings.threads }
+  const own = planJob(spec, await measure(engine, gateway.url, { spec, media }, options), engine.features)
   return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
 }
 

@@ -6,13 +6,14 @@ import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
-import { outputColor, readPicture } from './color.ts'
+import { isUntouched, outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import type { MediaInfo, Rational, VideoStream } from './media.ts'
-import type { Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
+import type { OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
 import { sameRatio } from './rational.ts'
+import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './scan.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
 export interface EngineAbilities {
@@ -56,14 +57,15 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
   const warnings: Warning[] = []
   const source = upright(video)
   const picture = readPicture(video, source)
-  const rate = sourceRate(spec, video, warnings)
+  const scan = sourceScan(spec, video, warnings)
+  const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
   const videoOffsetSeconds = offset(media, video)
   const durationSeconds = duration(media, video, videoOffsetSeconds)
   warnSilentProfiles(spec, warnings)
   warnSource(media, picture, abilities, warnings)
 
   const outputs = spec.video.map((profile): OutputPlan => {
-    const plan = planVideo(spec, profile, video, { picture, rate, abilities }, warnings)
+    const plan = planVideo(spec, profile, video, { picture, rate, scan, abilities }, warnings)
     const audio = planAudio(spec, profile, media)
     const muxRateKbps = container === 'ts' && profile.mode === 'cbr' ? muxRate(plan.bitrateKbps, audio) : null
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
@@ -90,6 +92,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
     videoOffsetSeconds,
     sourceAudio,
     picture: abilities.zscale ? picture : { ...picture, conversion: 'none' },
+    fields: scan.fields,
     scaler: abilities.zscale ? 'zscale' : 'scale',
     disableDrc: media.audio.some(
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
@@ -104,7 +107,7 @@ function planVideo(
   spec: JobSpec,
   profile: VideoProfile,
   video: VideoStream,
-  found: { picture: SourcePicture; rate: Rational; abilities: EngineAbilities },
+  found: { picture: SourcePicture; rate: Rational; scan: SourceScan; abilities: EngineAbilities },
   warnings: Warning[],
 ): VideoPlan {
   const geometry = planGeometry(profile, spec, upright(video), warnings)
@@ -118,6 +121,11 @@ function planVideo(
       })
   }
   const frameRate = outputRate(found.rate, profile.frameRateFactor, spec.videoCodec, profile.index)
+  const color = outputColor(found.picture, geometry.height)
+  const untouched = isUntouched(found.picture, geometry, color)
+  const scan = outputScan(spec, profile, { video, scan: found.scan }, { geometry, untouched }, warnings)
+  // Captions of both fields' pictures would have to be put together again.
+  const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
   return {
     codec: spec.videoCodec,
     quality: spec.quality,
@@ -127,37 +135,23 @@ function planVideo(
     ...geometry,
     frameRate,
     ...gopOf(spec, frameRate, warnings),
-    deinterlace: deinterlace(video, profile, warnings),
-    color: outputColor(found.picture, geometry.height),
-    captions: keepsCaptions(spec, video, frameRate, found, warnings),
+    ...scan,
+    color,
+    captions: keepsCaptions(spec, video, { frameRate, woven }, found, warnings),
   }
-}
-
-const interlaced = new Set<VideoStream['fieldOrder']>(['tt', 'bb', 'tb', 'bt'])
-
-function deinterlace(video: VideoStream, profile: VideoProfile, warnings: Warning[]): Deinterlace {
-  if (!interlaced.has(video.fieldOrder)) return 'none'
-  const fields = profile.frameRateFactor === '2x'
-  warnings.push({
-    code: 'deinterlaced',
-    field: `videoProfiles[${profile.index}]`,
-    message: fields
-      ? 'The source is interlaced; every field becomes a picture.'
-      : 'The source is interlaced; the output is progressive.',
-  })
-  return fields ? 'fields' : 'frames'
 }
 
 function keepsCaptions(
   spec: JobSpec,
   video: VideoStream,
-  frameRate: Rational,
-  found: { rate: Rational; abilities: EngineAbilities },
+  output: { frameRate: Rational; woven: boolean },
+  found: { rate: Rational; scan: SourceScan; abilities: EngineAbilities },
   warnings: Warning[],
 ): boolean {
-  const sameCadence = sameRatio(frameRate, found.rate) && !video.variableFrameRate
+  const { frameRate, woven } = output
+  const sameCadence = sameRatio(frameRate, found.rate) && !video.variableFrameRate && found.scan.kind !== 'telecined'
   const broadcast = captionRates.some((rate) => sameRatio(rate, frameRate))
-  const kept = sameCadence || (found.abilities.captionsAcrossRates && broadcast)
+  const kept = !woven && (sameCadence || (found.abilities.captionsAcrossRates && broadcast))
   if (kept && (spec.videoCodec !== 'hevc' || found.abilities.hevcCaptions)) return true
   // Removed in any case, since a probe does not look into every picture; told only where there are some.
   if (!video.closedCaptions) return false

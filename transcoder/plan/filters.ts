@@ -1,5 +1,6 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: sharing them between outputs (graph.ts).
+import { keepsPixels } from './color.ts'
 import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
 
 /** zscale's name where it differs from ffmpeg's (its table has a typing error for SMPTE 240M). */
@@ -12,20 +13,41 @@ const swscaleMatrix: Record<string, string> = {
   bt2020c: 'bt2020',
 }
 
-const deinterlacers = {
-  none: [],
-  // mode is always given: bwdif's default is one picture per field. Only frames that are flagged interlaced are touched.
-  frames: ['bwdif=mode=send_frame:parity=auto:deint=interlaced'],
-  fields: ['bwdif=mode=send_field:parity=auto:deint=interlaced'],
-} as const
+/** mode is always given: bwdif's default is one picture per field. */
+function deinterlacer(plan: Plan, video: VideoPlan): string[] {
+  const { parity, frames, clearFlag } = plan.fields
+  switch (video.deinterlace) {
+    case 'none':
+      // Scalers and encoders would follow the flag.
+      return clearFlag ? ['setparams=field_mode=prog'] : []
+    case 'frames':
+      return [`bwdif=mode=send_frame:parity=${parity}:deint=${frames}`]
+    case 'fields':
+      return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
+    case 'telecine':
+      // Fields are matched to film pictures, what stays combed (an edit) is deinterlaced, one picture in five is a repeat.
+      return ['fieldmatch=order=auto:combmatch=full', 'bwdif=mode=send_frame:deint=interlaced', 'decimate']
+  }
+}
+
+const weaves = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
+
+/** Alternate lines of two pictures become one of half the rate; the low-pass keeps fine lines from flickering. */
+function weave(video: VideoPlan): string[] {
+  if (video.scan === 'progressive' || video.deinterlace !== 'fields') return []
+  return ['format=yuv420p', `tinterlace=mode=${weaves[video.scan]}:flags=low_pass_filter`]
+}
 
 export function videoFilters(plan: Plan, video: VideoPlan): string[] {
   const { color } = video
   const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
+  // Fields that are woven together again are pictures of their own until then.
+  const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
+  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
   return [
-    ...deinterlacers[video.deinterlace],
+    ...deinterlacer(plan, video),
     // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
-    `fps=${video.frameRate.num}/${video.frameRate.den}:start_time=0`,
+    `fps=${video.frameRate.num * perFrame}/${video.frameRate.den}:start_time=0`,
     ...turns[video.turn],
     ...mirrors[video.mirror],
     ...crop(plan, video),
@@ -37,11 +59,12 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
           `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(video.barPercent)}`,
         ]
       : []),
+    ...weave(video),
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     'format=yuv420p',
     // The tags on the frames, as the encoder's flags have them too (encoders.ts): with 5.1.9 and 7.0 either alone was enough.
-    `setparams=range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
+    `setparams=${field}range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
   ]
 }
 
@@ -99,9 +122,7 @@ function scale(plan: Plan, video: VideoPlan): string[] {
   const mapped = picture.conversion === 'toneMap'
   const matrix = mapped ? 'bt709' : picture.matrix
   const fullRange = !mapped && picture.fullRange
-  const sameSize = video.pictureWidth === video.cropWidth && video.pictureHeight === video.cropHeight
-  const sameMatrix = sameCoefficients(matrix, video.color.matrix)
-  if (sameSize && sameMatrix && picture.conversion !== 'gamut' && !picture.rgb && (picture.plain || mapped)) return []
+  if (keepsPixels(picture, video, video.color)) return []
 
   const size = `w=${video.pictureWidth}:h=${video.pictureHeight}`
   if (plan.scaler === 'scale') {
@@ -120,12 +141,6 @@ function scale(plan: Plan, video: VideoPlan): string[] {
   // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
   const filter = `zscale=${size}:filter=lanczos${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
   return picture.rgb ? ['format=gbrp', filter] : [filter]
-}
-
-/** BT.470BG and SMPTE 170M are two names of one matrix (ITU-T H.273 table 4, values 5 and 6). */
-function sameCoefficients(a: string, b: string): boolean {
-  const name = (matrix: string) => (matrix === 'bt470bg' ? 'smpte170m' : matrix)
-  return name(a) === name(b)
 }
 
 /** ac3 numbers the surrounds of 5.1 as side channels, aac as back channels; the sound is the same. */

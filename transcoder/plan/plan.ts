@@ -4,8 +4,21 @@ import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, VideoCodec } from '#contract/spec.ts'
 import type { Rational } from './media.ts'
 
-/** none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate). */
-export type Deinterlace = 'none' | 'frames' | 'fields'
+/**
+ * none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate);
+ * telecine = film behind 3:2 pulldown.
+ */
+export type Deinterlace = 'none' | 'frames' | 'fields' | 'telecine'
+
+/** How a source's fields are told apart. */
+export interface Fields {
+  /** auto = as each picture says. */
+  parity: 'auto' | 'tff' | 'bff'
+  /** Which pictures are deinterlaced: those that say so, or all, where the flags are wrong. */
+  frames: 'interlaced' | 'all'
+  /** Progressive pictures that say that they are interlaced. */
+  clearFlag: boolean
+}
 
 /** The colour that a picture is written in, in ffmpeg's own names. The range of an output is always limited ("tv"). */
 export interface ColorTags {
@@ -66,6 +79,8 @@ export interface VideoPlan extends Geometry {
   gopFrames: number
   bFrames: number
   deinterlace: Deinterlace
+  /** How the output is coded. An interlaced one that is deinterlaced to fields gets them woven together again. */
+  scan: 'progressive' | 'tff' | 'bff'
   color: ColorTags
   /** CEA-608/708 in the video is carried over; false = removed, because this cadence would garble it. */
   captions: boolean
@@ -115,6 +130,7 @@ export interface Plan {
   /** Audio streams of the source that some output uses, 1-based, ascending. */
   sourceAudio: number[]
   picture: SourcePicture
+  fields: Fields
   scaler: 'zscale' | 'scale'
   /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
   disableDrc: boolean

@@ -36,11 +36,8 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'scte35_passthough', values: [true] },
   { field: 'audio_volume', except: [100] },
   { field: 'closed_captions', except: [] },
-  { field: 'force_progressive', values: [true] },
-  { field: 'auto_detelecine_flag', values: [true] },
   { field: 'logo_url', except: [] },
   { field: 'videoProfiles[].video_bitrate_mode', values: ['qvbr'] },
-  { field: 'videoProfiles[].video_format', values: ['progressive'] },
   { field: 'audioProfiles[].dolby_digital_dialnorm', except: [0], when: (profile) => profile['audio_codec'] === 'ac3' },
   { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
   // file-upload is input only, by the contract (destinations.ts).

@@ -191,7 +191,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     transform: config.picture_transform,
     // Decision "rotation_blackness": absent = black.
     barPercent: config.rotation_blackness ?? 0,
-    forceProgressive: config.force_progressive,
+    detelecine: config.auto_detelecine_flag ?? false,
     audioVolume: config.audio_volume,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),

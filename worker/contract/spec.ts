@@ -57,7 +57,8 @@ export interface JobSpec {
   transform: Transform
   /** Level in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
   barPercent: number
-  forceProgressive: boolean
+  /** Film behind 3:2 pulldown is to be found and restored. */
+  detelecine: boolean
   /** 0 to 200, linear percent. */
   audioVolume: number
   /** Base name of the input without extension, safe as a file name; for derived output names. */

@@ -14,8 +14,6 @@ describe('what this version has not built is refused, never ignored', () => {
     ['audio_volume', 50],
     ['closed_captions', true],
     ['closed_captions', false],
-    ['force_progressive', true],
-    ['auto_detelecine_flag', true],
     ['logo_url', 'https://h/logo.png'],
     ['loudness_lufs', -23],
     ['dynamic_range', 'sdr'],
@@ -35,7 +33,6 @@ describe('what this version has not built is refused, never ignored', () => {
 
   it.each([
     ['videoProfiles[0].video_bitrate_mode', request({}, { video_bitrate_mode: 'qvbr' })],
-    ['videoProfiles[0].video_format', request({}, { video_format: 'progressive' })],
     ['audioProfiles[0].dolby_digital_dialnorm', request({}, {}, { audio_codec: 'ac3', dolby_digital_dialnorm: 27 })],
   ])('%s', (field, body) => {
     expect(names(refuse(body))).toEqual([`not_available ${field}`])
@@ -96,6 +93,7 @@ describe('what is available', () => {
     [request({ gop_length: 0.5, ip_distance: 1, h264_quality: 'best', keep_fps: false })],
     [request({ logo_url: null, audio_output_path: '', create_tar_file: false, auto_detelecine_flag: false })],
     [request({ logo_url: '', picture_transform: 'none', scte35_pid_remap: -1, audio_volume: 100 })],
+    [request({ force_progressive: true, auto_detelecine_flag: true }, { video_format: 'progressive' })],
     [request({ video_aspect_ratio: 'force_16:9', picture_transform: 'letterbox' })],
     [request({ video_aspect_ratio: 'rotate_clockwise', rotation_blackness: 50 })],
     [request({ webhook_url: null, thumbnails: null, dynamic_range: '' })],

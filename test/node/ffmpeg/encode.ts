@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import type { JobSpec } from '#contract/spec.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
 import { printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { measure } from '../../../transcoder/measure.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
 import { planJob, type EngineAbilities } from '../../../transcoder/plan/decide.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
@@ -20,7 +21,8 @@ export async function encode(
   abilities?: EngineAbilities,
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
   const programs = await engine()
-  const media = await probe(programs, `file:${input}`, { cwd })
+  const probed = await probe(programs, `file:${input}`, { cwd })
+  const media = await measure(programs, `file:${input}`, { spec, media: probed }, { cwd })
   const plan = planJob(spec, media, abilities ?? programs.features)
   runs += 1
   const [first, ...more] = plan.outputs.map((output) => `${cwd}/${runs}_${output.profile}.${output.container}`)

@@ -73,13 +73,15 @@ describe('the whole command', () => {
       [
         HEAD,
         '-flags-of-the-cell -drc_scale 0 -i http://in -filter_complex',
-        '[0:V:0]bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=25/1:start_time=0,' +
-          `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,setsar=64/45:max=65535,format=yuv420p,${SET_SD}[v0];` +
+        '[0:V:0]bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1:start_time=0,' +
+          'zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,' +
+          'format=yuv420p,tinterlace=mode=interleave_top:flags=low_pass_filter,' +
+          `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0];` +
           '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0];' +
           '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=5.1(side)[a0_1]',
         '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
-        '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop',
-        `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k ${SD}`,
+        '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop+ilme+ildct',
+        `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k -a53cc 0 ${SD}`,
         '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k',
         '-fflags +bitexact -mpegts_flags +resend_headers -muxrate 5094k -f mpegts file:/task/0',
       ].join(' '),
@@ -197,6 +199,84 @@ describe('single filters', () => {
     [200, ',volume=2,aresample=192000,alimiter=limit=0.891251:level=0:latency=1,aresample=48000['],
   ])('volume %i', (audioVolume, expected) => {
     expect(chain(job({ audioVolume }), source())).toContain(expected)
+  })
+  const fields = (top: number, bottom: number, progressive: number) => ({
+    tff: top,
+    bff: bottom,
+    progressive,
+    neither: 100,
+    repeatedTop: 0,
+    repeatedBottom: 0,
+  })
+  const telecined = { ...fields(100, 0, 10), neither: 60, repeatedTop: 20, repeatedBottom: 20 }
+  const film = { frameRate: { num: 30000, den: 1001 }, fieldOrder: 'tt', scan: telecined } as const
+  const forced = { video: [rendition({ progressive: true })] }
+  const scans: [string, Partial<JobSpec>, Parameters<typeof source>[0], string][] = [
+    [
+      'measured as flagged',
+      forced,
+      { fieldOrder: 'tt', scan: fields(100, 0, 0) },
+      'bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=25/1',
+    ],
+    [
+      'interlaced without a flag',
+      forced,
+      { scan: fields(2, 98, 0) },
+      'bwdif=mode=send_frame:parity=bff:deint=all,fps=25/1',
+    ],
+    [
+      'flagged, but progressive',
+      forced,
+      { fieldOrder: 'tt', scan: fields(0, 0, 100) },
+      '[0:V:0]setparams=field_mode=prog,fps=25/1',
+    ],
+    ['a pattern that looks like both parities', forced, { scan: fields(43, 38, 19) }, '[0:V:0]fps=25/1'],
+    ['progressive', forced, { scan: fields(1, 0, 99) }, '[0:V:0]fps=25/1'],
+    [
+      '3:2',
+      { detelecine: true },
+      film,
+      '[0:V:0]fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate,fps=24000/1001',
+    ],
+    [
+      '3:2 that was not asked about',
+      forced,
+      film,
+      '[0:V:0]bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=30000/1001',
+    ],
+    [
+      '3:2 at 25 is none',
+      { detelecine: true },
+      { ...film, frameRate: { num: 25, den: 1 } },
+      'bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1',
+    ],
+  ]
+  test.each(scans)('fields: %s', (_title, change, video, expected) => {
+    expect(chain(job(change), source(video))).toContain(expected)
+  })
+  test('interlaced at the size of the source: no line is touched', () => {
+    const media = source({ width: 720, height: 576, fieldOrder: 'bb', colorSpace: 'smpte170m' })
+    const spec = job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 3000 })] })
+    expect(chain(spec, media)).toContain(
+      '[0:V:0]fps=25/1:start_time=0,setsar=1/1:max=65535,format=yuv420p,setparams=field_mode=bff:range',
+    )
+    expect(after(argv(spec, media), '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1:bff=1')
+    expect(after(argv(spec, media), '-flags')).toBe('+cgop+ilme+ildct')
+  })
+  const forcing: [string, Partial<JobSpec>, Parameters<typeof source>[0]][] = [
+    ['hevc', { videoCodec: 'hevc' }, {}],
+    ['turned by the job', { aspect: 'rotate_clockwise' }, {}],
+    ['turned by the source', {}, { rotation: 90 }],
+    ['upside down', { transform: 'vflip' }, {}],
+    ['half the rate', { video: [rendition({ frameRateFactor: '1/2x' })] }, {}],
+    ['twice the rate', { video: [rendition({ frameRateFactor: '2x' })] }, {}],
+    ['a height of 182', { video: [rendition({ height: 182 })] }, {}],
+  ]
+  test.each(forcing)('fields cannot be kept: %s', (_title, change, video) => {
+    const plan = planJob(job(change), source({ fieldOrder: 'tt', ...video }))
+    expect(plan.outputs[0]?.video.scan).toBe('progressive')
+    expect(plan.outputs[0]?.video.deinterlace).not.toBe('none')
+    expect(plan.warnings.map((warning) => warning.code)).toContain('deinterlaced')
   })
   const shapes: [Partial<JobSpec>, string][] = [
     [
