@@ -8,6 +8,7 @@ import { TaskError } from './failure.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
 import { defaultLimits, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
+import { logoFile } from './logo.ts'
 import { checkMp4 } from './mp4/boxes.ts'
 import { ffmpegArgs } from './plan/argv.ts'
 import type { Plan } from './plan/plan.ts'
@@ -94,6 +95,7 @@ function spawnFfmpeg(attempt: Attempt, plan: Plan, files: readonly string[], pok
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
     outputs: files,
+    logo: logoFile(workspace),
     threads: settings.threads,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })

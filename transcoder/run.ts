@@ -16,9 +16,10 @@ import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
 import type { Log } from './log.ts'
+import { prepareLogo } from './logo.ts'
 import { measure } from './measure.ts'
 import { planJob } from './plan/decide.ts'
-import type { MediaInfo } from './plan/media.ts'
+import type { LogoImage, MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
@@ -103,7 +104,10 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
         throw error
       },
     )
-    const plan = await agreeOnPlan(attempt, task, media)
+    const logo = task.config.logo_url
+      ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal)
+      : null
+    const plan = await agreeOnPlan(attempt, task, media, logo)
     if (plan.durationSeconds !== null)
       await requireSpace(
         workspace.out,
@@ -140,12 +144,18 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
 }
 
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
-async function agreeOnPlan(attempt: Attempt, task: TaskDescription, media: MediaInfo): Promise<Plan> {
+async function agreeOnPlan(
+  attempt: Attempt,
+  task: TaskDescription,
+  media: MediaInfo,
+  logo: LogoImage | null,
+): Promise<Plan> {
   if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
   const { engine, gateway, halt, settings, workspace } = attempt
   const spec = toSpec(task.config, task.input_name)
   const options = { signal: halt.signal, cwd: workspace.cwd, threads: settings.threads }
-  const own = planJob(spec, await measure(engine, gateway.url, { spec, media }, options), engine.features)
+  const measured = await measure(engine, gateway.url, { spec, media }, options)
+  const own = planJob(spec, measured, engine.features, logo)
   return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
 }
 

@@ -51,6 +51,8 @@ const needed = {
     'format',
     'volume',
     'alimiter',
+    'overlay',
+    'colorchannelmixer',
   ],
   muxers: ['mp4', 'mpegts'],
 } as const

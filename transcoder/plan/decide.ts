@@ -8,7 +8,8 @@ import { planAudio, warnSilentProfiles } from './audio.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { isUntouched, outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
-import type { MediaInfo, Rational, VideoStream } from './media.ts'
+import { planLogo } from './logo.ts'
+import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
 import type { OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
@@ -38,7 +39,12 @@ const captionRates: readonly Rational[] = [
  * Decides everything about a task. `abilities` defaults to a complete engine.
  * Throws PlanError; what was changed or left out is in `warnings`.
  */
-export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilities = everything): Plan {
+export function planJob(
+  spec: JobSpec,
+  media: MediaInfo,
+  abilities: EngineAbilities = everything,
+  logo: LogoImage | null = null,
+): Plan {
   const { video } = media
   const container = spec.container
   if (container !== 'mp4' && container !== 'ts')
@@ -65,7 +71,7 @@ export function planJob(spec: JobSpec, media: MediaInfo, abilities: EngineAbilit
   warnSource(media, picture, abilities, warnings)
 
   const outputs = spec.video.map((profile): OutputPlan => {
-    const plan = planVideo(spec, profile, video, { picture, rate, scan, abilities }, warnings)
+    const plan = planVideo(spec, profile, video, { picture, rate, scan, abilities, logo }, warnings)
     const audio = planAudio(spec, profile, media)
     const muxRateKbps = container === 'ts' && profile.mode === 'cbr' ? muxRate(plan.bitrateKbps, audio) : null
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
@@ -107,7 +113,13 @@ function planVideo(
   spec: JobSpec,
   profile: VideoProfile,
   video: VideoStream,
-  found: { picture: SourcePicture; rate: Rational; scan: SourceScan; abilities: EngineAbilities },
+  found: {
+    picture: SourcePicture
+    rate: Rational
+    scan: SourceScan
+    abilities: EngineAbilities
+    logo: LogoImage | null
+  },
   warnings: Warning[],
 ): VideoPlan {
   const geometry = planGeometry(profile, spec, upright(video), warnings)
@@ -137,6 +149,7 @@ function planVideo(
     ...gopOf(spec, frameRate, warnings),
     ...scan,
     color,
+    logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
     captions: keepsCaptions(spec, video, { frameRate, woven }, found, warnings),
   }
 }

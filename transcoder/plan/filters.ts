@@ -1,7 +1,7 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: sharing them between outputs (graph.ts).
 import { keepsPixels } from './color.ts'
-import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
+import type { AudioPlan, LogoPlan, Plan, VideoPlan } from './plan.ts'
 
 /** zscale's name where it differs from ffmpeg's (its table has a typing error for SMPTE 240M). */
 const zscaleMatrix: Record<string, string> = { smpte240m: 'smpte2400m' }
@@ -170,4 +170,20 @@ function volume(audio: AudioPlan): string[] {
     'alimiter=limit=0.891251:level=0:latency=1',
     `aresample=${audio.sampleRate}`,
   ]
+}
+
+/** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */
+export function logoFilters(video: VideoPlan, logo: LogoPlan): string[] {
+  const matrix = swscaleMatrix[video.color.matrix] ?? video.color.matrix
+  return [
+    'format=rgba',
+    ...(logo.opacity === 1 ? [] : [`colorchannelmixer=aa=${logo.opacity}`]),
+    `scale=w=${logo.width}:h=${logo.height}:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=${matrix}:out_range=limited`,
+    'format=yuva420p',
+  ]
+}
+
+/** repeat: the one picture of the logo stands until the video ends. */
+export function overlay(logo: LogoPlan): string {
+  return `overlay=x=${logo.x}:y=${logo.y}:format=yuv420:eof_action=repeat`
 }

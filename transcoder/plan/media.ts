@@ -67,6 +67,12 @@ export interface OtherStream {
   language: string | null
 }
 
+/** Size of a decoded logo in pixels. */
+export interface LogoImage {
+  width: number
+  height: number
+}
+
 export interface MediaInfo {
   /** ffprobe's names of the container, for example ['mov', 'mp4', …]. */
   formats: string[]

@@ -65,6 +65,16 @@ export interface Geometry {
   sar: Rational
 }
 
+/** Size and place in the output's pixels, even. */
+export interface LogoPlan {
+  width: number
+  height: number
+  x: number
+  y: number
+  /** 0 to 1, on top of the image's own transparency. */
+  opacity: number
+}
+
 export interface VideoPlan extends Geometry {
   codec: VideoCodec
   quality: Quality
@@ -82,6 +92,7 @@ export interface VideoPlan extends Geometry {
   /** How the output is coded. An interlaced one that is deinterlaced to fields gets them woven together again. */
   scan: 'progressive' | 'tff' | 'bff'
   color: ColorTags
+  logo: LogoPlan | null
   /** CEA-608/708 in the video is carried over; false = removed, because this cadence would garble it. */
   captions: boolean
 }

@@ -20,8 +20,6 @@ const EXTENSIONS = [
   'program_number',
   'webhook_url',
   'thumbnails',
-  'logo_position',
-  'logo_opacity',
   'program_start_time',
 ] as const
 
@@ -36,7 +34,6 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'scte35_passthough', values: [true] },
   { field: 'audio_volume', except: [100] },
   { field: 'closed_captions', except: [] },
-  { field: 'logo_url', except: [] },
   { field: 'videoProfiles[].video_bitrate_mode', values: ['qvbr'] },
   { field: 'audioProfiles[].dolby_digital_dialnorm', except: [0], when: (profile) => profile['audio_codec'] === 'ac3' },
   { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },

@@ -191,6 +191,10 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     transform: config.picture_transform,
     // Decision "rotation_blackness": absent = black.
     barPercent: config.rotation_blackness ?? 0,
+    // Decision "logo_url": top right, opaque.
+    logo: config.logo_url
+      ? { position: config.logo_position ?? 'top_right', opacityPercent: config.logo_opacity ?? 100 }
+      : null,
     detelecine: config.auto_detelecine_flag ?? false,
     audioVolume: config.audio_volume,
     inputName: inputName(sourceName),

@@ -18,6 +18,11 @@ export type Aspect =
   | 'rotate_counterclockwise + invert_aspect_ratio'
 export type Transform = 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180'
 
+export interface LogoSpec {
+  position: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right'
+  opacityPercent: number
+}
+
 export interface VideoProfile {
   /** Position in `videoProfiles`. */
   index: number
@@ -57,6 +62,8 @@ export interface JobSpec {
   transform: Transform
   /** Level in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
   barPercent: number
+  /** Its image comes through the door. */
+  logo: LogoSpec | null
   /** Film behind 3:2 pulldown is to be found and restored. */
   detelecine: boolean
   /** 0 to 200, linear percent. */

@@ -14,14 +14,11 @@ describe('what this version has not built is refused, never ignored', () => {
     ['audio_volume', 50],
     ['closed_captions', true],
     ['closed_captions', false],
-    ['logo_url', 'https://h/logo.png'],
     ['loudness_lufs', -23],
     ['dynamic_range', 'sdr'],
     ['program_number', 1],
     ['webhook_url', 'https://h/hook'],
     ['thumbnails', {}],
-    ['logo_position', 'top_left'],
-    ['logo_opacity', 0],
     ['program_start_time', '2026-01-01T00:00:00Z'],
   ])('%s: %j', (field, value) => {
     const [problem, ...more] = refuse(request({ [field]: value }))
@@ -94,6 +91,7 @@ describe('what is available', () => {
     [request({ logo_url: null, audio_output_path: '', create_tar_file: false, auto_detelecine_flag: false })],
     [request({ logo_url: '', picture_transform: 'none', scte35_pid_remap: -1, audio_volume: 100 })],
     [request({ force_progressive: true, auto_detelecine_flag: true }, { video_format: 'progressive' })],
+    [request({ logo_url: 'https://h/logo.png', logo_position: 'top_left', logo_opacity: 0 })],
     [request({ video_aspect_ratio: 'force_16:9', picture_transform: 'letterbox' })],
     [request({ video_aspect_ratio: 'rotate_clockwise', rotation_blackness: 50 })],
     [request({ webhook_url: null, thumbnails: null, dynamic_range: '' })],

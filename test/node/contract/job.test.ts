@@ -390,6 +390,7 @@ describe('the job in the service’s own words', () => {
       gopSeconds: 1,
       ipDistance: 3,
       keepFps: true,
+      logo: null,
       detelecine: false,
       audioVolume: 100,
       inputName: 'My_film',

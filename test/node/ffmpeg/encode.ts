@@ -7,6 +7,7 @@ import { printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { measure } from '../../../transcoder/measure.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
 import { planJob, type EngineAbilities } from '../../../transcoder/plan/decide.ts'
+import type { LogoImage } from '../../../transcoder/plan/media.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { engine } from '../media.ts'
@@ -19,16 +20,23 @@ export async function encode(
   input: string,
   cwd: string,
   abilities?: EngineAbilities,
+  logo?: { image: LogoImage; file: string },
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
   const programs = await engine()
   const probed = await probe(programs, `file:${input}`, { cwd })
   const media = await measure(programs, `file:${input}`, { spec, media: probed }, { cwd })
-  const plan = planJob(spec, media, abilities ?? programs.features)
+  const plan = planJob(spec, media, abilities ?? programs.features, logo?.image)
   runs += 1
   const [first, ...more] = plan.outputs.map((output) => `${cwd}/${runs}_${output.profile}.${output.container}`)
   if (first === undefined) throw new Error('the job has no output')
   const outputs: [string, ...string[]] = [first, ...more]
-  const args = ffmpegArgs(plan, { input: `file:${input}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
+  const args = ffmpegArgs(plan, {
+    input: `file:${input}`,
+    inputFlags: fileInputFlags(),
+    outputs,
+    threads: 0,
+    ...(logo === undefined ? {} : { logo: logo.file }),
+  })
   const result = await runFfmpeg(programs, args, { cwd })
   expect(result, `${printableCommand('ffmpeg', args)}\n${result.stderr}`).toMatchObject({ ended: 'exit', code: 0 })
   return { plan, outputs, stderr: result.stderr }

@@ -304,3 +304,31 @@ describe('single filters', () => {
     )
   })
 })
+
+describe('a logo', () => {
+  const logo = { position: 'top_right', opacityPercent: 50 } as const
+  const args = (spec: JobSpec) =>
+    ffmpegArgs(planJob(spec, source(), undefined, { width: 200, height: 100 }), {
+      input: 'http://in',
+      inputFlags: [],
+      outputs: spec.video.map((_profile, index) => `/task/${index}`),
+      logo: '/task/logo.png',
+      threads: 0,
+    })
+
+  test('is the second input, scaled once for each size, over the finished pictures', () => {
+    const video = [rendition({ audioProfiles: [] }), rendition({ index: 1, audioProfiles: [] })]
+    const spec = job({ logo, video })
+    expect(args(spec).join(' ')).toContain(
+      '-i http://in -protocol_whitelist file -format_whitelist png_pipe -codec_whitelist png -f png_pipe -i file:/task/logo.png -filter_complex',
+    )
+    expect(after(args(spec), '-filter_complex')?.split(';').slice(1)).toEqual([
+      '[1:v:0]format=rgba,colorchannelmixer=aa=0.5,scale=w=48:h=24:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=bt601:out_range=limited,format=yuva420p,split=2[l0][l1]',
+      '[b0][l0]overlay=x=262:y=6:format=yuv420:eof_action=repeat[v0]',
+      '[b1][l1]overlay=x=262:y=6:format=yuv420:eof_action=repeat[v1]',
+    ])
+  })
+  test('is no input where the job has none', () => {
+    expect(args(job())).not.toContain('file:/task/logo.png')
+  })
+})

@@ -14,6 +14,7 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     aspect: 'passthrough',
     transform: 'none',
     barPercent: 0,
+    logo: null,
     detelecine: false,
     audioVolume: 100,
     inputName: 'clip',
