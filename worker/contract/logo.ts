@@ -3,13 +3,17 @@
 
 export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp'
 
-const magic: readonly [LogoType, RegExp][] = [
-  ['image/png', /^\u0089PNG\r\n\u001A\n/],
-  ['image/jpeg', /^\u00FF\u00D8\u00FF/],
-  ['image/webp', /^RIFF[^]{4}WEBP/],
+/** Bytes at positions. PNG: its whole signature; JPEG: SOI and a marker; WebP: RIFF, a size, WEBP. */
+const magic: readonly [LogoType, Readonly<Record<number, string>>][] = [
+  ['image/png', { 0: '89504e470d0a1a0a' }],
+  ['image/jpeg', { 0: 'ffd8ff' }],
+  ['image/webp', { 0: '52494646', 8: '57454250' }],
 ]
 
 export function imageType(bytes: Uint8Array): LogoType | null {
-  const head = String.fromCharCode(...bytes.subarray(0, 12))
-  return magic.find(([, pattern]) => pattern.test(head))?.[0] ?? null
+  const hex = Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const found = magic.find(([, parts]) =>
+    Object.entries(parts).every(([at, part]) => hex.startsWith(part, 2 * Number(at))),
+  )
+  return found?.[0] ?? null
 }
