@@ -147,6 +147,21 @@ export class Door {
     })
   }
 
+  /** The logo's bytes: an image by its first bytes, and not larger than a logo may be. */
+  async logo(signal: AbortSignal): Promise<Uint8Array> {
+    return retry({ totalMs: MINUTE_MS, backoff: this.#backoff, signal }, async () => {
+      try {
+        const response = await this.#fetch('/logo', {
+          signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
+        })
+        if (!response.ok) throw await refusal(response, 'logo_unavailable')
+        return new Uint8Array(await response.arrayBuffer())
+      } catch (error) {
+        throw asTransient(error, 'logo_unavailable', 'The logo could not be fetched')
+      }
+    })
+  }
+
   async #fetch(
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },

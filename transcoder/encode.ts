@@ -10,6 +10,7 @@ import { TaskError } from './failure.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
 import { defaultLimits, FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
+import { logoFile } from './logo.ts'
 import { checkMp4 } from './mp4/boxes.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { ffmpegArgs } from './plan/argv.ts'
@@ -113,8 +114,11 @@ function spawnFfmpeg(
   const args = ffmpegArgs(plan, {
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
-    // Streams with cues come through this process, which writes the files.
-    outputs: plan.cues === null ? files : files.map((_file, index) => `pipe:${FIRST_TAKEN + index}`),
+    // Streams with cues come through this process, which writes the files; audio files do not.
+    outputs: files.map((file, index) =>
+      plan.cues !== null && index < plan.outputs.length ? `pipe:${FIRST_TAKEN + index}` : file,
+    ),
+    logo: logoFile(workspace),
     threads: settings.threads,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })

@@ -18,6 +18,8 @@ import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
 import { inspect } from './inspect.ts'
 import type { Log } from './log.ts'
+import { prepareLogo } from './logo.ts'
+import { measure } from './measure.ts'
 import { planJob } from './plan/decide.ts'
 import { plannedFiles } from './plan/files.ts'
 import type { Plan } from './plan/plan.ts'
@@ -88,7 +90,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
 
 /** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. */
 async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishPost> {
-  const { door, gateway, engine, workspace, progress, log, halt } = attempt
+  const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
   const task = await door.task(halt.signal)
   requireOurs(task, request)
   log.info('task accepted', { job: task.job_id })
@@ -111,11 +113,14 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
       spec.passCues && spec.container === 'ts'
         ? await findCues(gateway, media, outputStart(spec, media, engine.features), halt.signal)
         : null
+    const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
     const plan = await agreeOnPlan(attempt, task, async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
-      const known = await inspect(engine, gateway.url, spec, media, places)
+      const inspected = await inspect(engine, gateway.url, spec, media, places)
+      const options = { ...places, threads: settings.threads }
+      const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
       requireSource(attempt)
-      return planJob(spec, known, engine.features, found)
+      return planJob(spec, known, engine.features, found, logo)
     })
     if (plan.durationSeconds !== null)
       await requireSpace(

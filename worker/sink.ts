@@ -50,6 +50,12 @@ export async function openSourceOf(env: Env, job: JobWithTask): Promise<Source> 
   return openSource(env, sourceRef(job.account, JSON.parse(job.config) as JobConfig, secrets))
 }
 
+/** The full address of the job's logo; null where it has none. @throws StoreError */
+export async function logoAddressOf(env: Env, job: JobWithTask): Promise<string | null> {
+  const secrets = await secretsOf(env, job)
+  return secrets.addresses.logo_url ?? ((JSON.parse(job.config) as JobConfig).logo_url || null)
+}
+
 /** The job's destination; null for a job that is gone. */
 export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> {
   const job = await findJobByBackendId(env.DB, jobId)

@@ -2,7 +2,7 @@
 // Not in charge of: deciding anything, running anything.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncoder, videoEncoder } from './encoders.ts'
-import { audioFilters, videoFilters } from './filters.ts'
+import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
 import { deepProbe } from './streamCount.ts'
 import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
@@ -14,6 +14,8 @@ export interface Ends {
   inputFlags: readonly string[]
   /** Absolute paths or `pipe:` and the number of a descriptor, one for each file of the plan, in the order of `plannedFiles`. */
   outputs: readonly string[]
+  /** Absolute path of a PNG that we wrote; needed where the plan has a logo. */
+  logo?: string
   /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
   threads: number
 }
@@ -35,6 +37,7 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
     // As far as the probe looked, or a stream that begins late would be mapped in vain.
     ...(plan.deepProbe ? deepProbe : []),
     ...['-i', ends.input],
+    ...logoInput(plan, ends),
     ...['-filter_complex', graph(plan)],
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position),
@@ -53,7 +56,7 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
 function graph(plan: Plan): string {
   const video = plan.outputs.map((output, position) => ({
     filters: videoFilters(plan, output.video),
-    label: `v${position}`,
+    label: output.video.logo === null ? `v${position}` : `b${position}`,
   }))
   const tracks = [
     ...plan.outputs.flatMap((output, position) =>
@@ -61,6 +64,9 @@ function graph(plan: Plan): string {
     ),
     ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}` })),
   ]
+  const logos = plan.outputs.flatMap(({ video: { logo }, video }, position) =>
+    logo === null ? [] : [{ logo, position, filters: logoFilters(video, logo), label: `l${position}` }],
+  )
   const audio = plan.sourceAudio.flatMap((stream) =>
     shareFilters(
       `[0:a:${stream - 1}]`,
@@ -71,7 +77,22 @@ function graph(plan: Plan): string {
     ),
   )
   // V, not v: cover art is a video stream too.
-  return [...shareFilters('[0:V:0]', video, 'split'), ...audio].join(';')
+  return [
+    ...shareFilters('[0:V:0]', video, 'split'),
+    // Over the finished picture, so that bars, turns and fields do not move it.
+    ...shareFilters('[1:v:0]', logos, 'split'),
+    ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(logo)}[v${position}]`),
+    ...audio,
+  ].join(';')
+}
+
+/** The logo is input 1: a file of our own, read by one demuxer and one decoder. */
+function logoInput(plan: Plan, ends: Ends): string[] {
+  if (plan.outputs.every((output) => output.video.logo === null)) return []
+  return [
+    ...['-protocol_whitelist', 'file', '-format_whitelist', 'png_pipe', '-codec_whitelist', 'png', '-f', 'png_pipe'],
+    ...['-i', target(ends.logo)],
+  ]
 }
 
 function outputArgs(plan: Plan, output: OutputPlan, position: number): string[] {
@@ -123,7 +144,7 @@ function transportStream(output: OutputPlan): string[] {
 /** `file:` and absolute, so that a name with a colon or a dash in front is a file and nothing else. */
 function target(path: string | undefined): string {
   if (path !== undefined && /^pipe:\d+$/.test(path)) return path
-  if (path === undefined || !path.startsWith('/')) throw new TypeError('every output needs an absolute path')
+  if (path === undefined || !path.startsWith('/')) throw new TypeError('every file needs an absolute path')
   return `file:${path}`
 }
 

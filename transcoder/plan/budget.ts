@@ -30,13 +30,22 @@ const buffers: Record<BitrateMode, { peak: number; seconds: number }> = {
   qvbr: { peak: 1, seconds: 2 },
 }
 
+/**
+ * ffmpeg's transport stream muxer sends a picture at most 0.7 s before its time (-muxdelay). At a constant rate a larger
+ * buffer would have to be filled faster than the multiplex runs: packets come after their time ("dts < pcr", seen on noise).
+ */
+const CONSTANT_MUX_SECONDS = 0.7
+
+/** The buffer that an output's decoder is promised. cbr in a transport stream makes the whole multiplex constant. */
 export function bufferModel(
   codec: VideoCodec,
   mode: BitrateMode,
   kbps: number,
+  container: 'mp4' | 'ts',
 ): { maxKbps: number; bufferBits: number } {
   const maxKbps = Math.round(kbps * buffers[mode].peak)
-  const bufferBits = kbps * 1000 * buffers[mode].seconds
+  const seconds = mode === 'cbr' && container === 'ts' ? CONSTANT_MUX_SECONDS : buffers[mode].seconds
+  const bufferBits = Math.round(kbps * 1000 * seconds)
   if (codec !== 'mpeg2') return { maxKbps, bufferBits }
   const limit = maxKbps <= MPEG2_MAIN_KBPS ? MPEG2_MAIN_BUFFER_BITS : MPEG2_HIGH_BUFFER_BITS
   return { maxKbps, bufferBits: Math.min(bufferBits, limit) }

@@ -16,11 +16,18 @@ const captionRates: readonly Rational[] = [
   { num: 60000, den: 1001 },
 ]
 
+export interface Cadence {
+  from: Rational
+  to: Rational
+  /** Pictures are put together anew from fields or by undoing a pulldown. */
+  rebuilt: boolean
+}
+
 /** True = carried over; false = removed, which needs a flag as well: encoders carry them by default. */
 export function planCaptions(
   spec: JobSpec,
   video: VideoStream,
-  rate: { from: Rational; to: Rational },
+  rate: Cadence,
   abilities: CaptionAbilities,
   warnings: Warning[],
 ): boolean {
@@ -49,12 +56,8 @@ function names(video: VideoStream): string {
   return video.captionChannels.length === 0 ? '' : ` (${video.captionChannels.join(', ')})`
 }
 
-function obstacle(
-  spec: JobSpec,
-  video: VideoStream,
-  rate: { from: Rational; to: Rational },
-  abilities: CaptionAbilities,
-): string | null {
+function obstacle(spec: JobSpec, video: VideoStream, rate: Cadence, abilities: CaptionAbilities): string | null {
+  if (rate.rebuilt) return 'the output’s pictures are put together anew from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))
   if (!sameCadence && !(abilities.captionsAcrossRates && broadcast))

@@ -1,7 +1,7 @@
 // In charge of: how a source's colours are read, and which colours an output is tagged with.
 // Not in charge of: the filters that convert (filters.ts).
 import type { VideoStream } from './media.ts'
-import type { ColorTags, SourcePicture } from './plan.ts'
+import type { ColorTags, Geometry, SourcePicture } from './plan.ts'
 
 /** Matrix coefficients that both scalers convert from. Anything else is read as if untagged. */
 const knownMatrices = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'bt2020c'])
@@ -56,4 +56,33 @@ export function outputColor(picture: SourcePicture, height: number): ColorTags {
     primaries: converted ? 'bt709' : oneOf(outputPrimaries, picture.primaries, 'bt709'),
     transfer: converted ? 'bt709' : oneOf(outputTransfers, picture.transfer, 'bt709'),
   }
+}
+
+/** Neither scaled nor converted: the pixels are already what the output takes. */
+export function keepsPixels(picture: SourcePicture, geometry: Geometry, color: ColorTags): boolean {
+  const mapped = picture.conversion === 'toneMap'
+  const sameSize = geometry.pictureWidth === geometry.cropWidth && geometry.pictureHeight === geometry.cropHeight
+  return (
+    sameSize &&
+    sameCoefficients(mapped ? 'bt709' : picture.matrix, color.matrix) &&
+    picture.conversion !== 'gamut' &&
+    !picture.rgb &&
+    (picture.plain || mapped)
+  )
+}
+
+/** BT.470BG and SMPTE 170M are two names of one matrix (ITU-T H.273 table 4, values 5 and 6). */
+function sameCoefficients(a: string, b: string): boolean {
+  const name = (matrix: string) => (matrix === 'bt470bg' ? 'smpte170m' : matrix)
+  return name(a) === name(b)
+}
+
+/** Not even bars, a mirror or a cut: every line of the output is one of the source's. */
+export function isUntouched(picture: SourcePicture, geometry: Geometry, color: ColorTags): boolean {
+  const { width, height, pictureWidth, pictureHeight, turn, mirror } = geometry
+  const whole =
+    width === pictureWidth && height === pictureHeight && width === picture.width && height === picture.height
+  return (
+    whole && turn === 0 && mirror === 'none' && picture.conversion === 'none' && keepsPixels(picture, geometry, color)
+  )
 }

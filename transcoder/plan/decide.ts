@@ -10,15 +10,16 @@ import { planAudioFiles } from './audioFiles.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
 import { offsetFrom, videoOffset } from './start.ts'
-import { outputColor, readPicture } from './color.ts'
+import { isUntouched, outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
-import type { MediaInfo, Rational, VideoStream } from './media.ts'
-import type { AudioFilePlan, Deinterlace, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
+import { planLogo } from './logo.ts'
+import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
+import type { AudioFilePlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
-import { toNumber } from './rational.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
+import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './scan.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
 export interface EngineAbilities {
@@ -44,6 +45,7 @@ export function planJob(
   media: MediaInfo,
   abilities: EngineAbilities = everything,
   found: SourceCues | null = null,
+  logo: LogoImage | null = null,
 ): Plan {
   const { video } = media
   const container = spec.container
@@ -63,7 +65,8 @@ export function planJob(
   const warnings: Warning[] = []
   const source = upright(video)
   const picture = readPicture(video, source)
-  const rate = sourceRate(spec, video, warnings)
+  const scan = sourceScan(spec, video, warnings)
+  const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
   const videoOffsetSeconds = videoOffset(spec, media, abilities)
   const durationSeconds = duration(spec, media, video)
   checkStreamCount(spec, media, warnings)
@@ -74,7 +77,13 @@ export function planJob(
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const outputs = spec.video.map((profile): OutputPlan => {
-    const plan = planVideo(spec, profile, video, { picture, rate, abilities, splicePoints }, warnings)
+    const plan = planVideo(
+      spec,
+      profile,
+      video,
+      { container, picture, rate, scan, abilities, splicePoints, logo },
+      warnings,
+    )
     const audio = planAudio(spec, profile, media, warnings)
     if (cues !== null) requireFreePid(cues, audio)
     const muxRateKbps =
@@ -110,6 +119,7 @@ export function planJob(
     videoOffsetSeconds,
     sourceAudio,
     picture: abilities.zscale ? picture : { ...picture, conversion: 'none' },
+    fields: scan.fields,
     scaler: abilities.zscale ? 'zscale' : 'scale',
     disableDrc: media.audio.some(
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
@@ -127,10 +137,18 @@ function planVideo(
   spec: JobSpec,
   profile: VideoProfile,
   video: VideoStream,
-  found: { picture: SourcePicture; rate: Rational; abilities: EngineAbilities; splicePoints: readonly number[] },
+  found: {
+    container: OutputPlan['container']
+    picture: SourcePicture
+    rate: Rational
+    scan: SourceScan
+    abilities: EngineAbilities
+    splicePoints: readonly number[]
+    logo: LogoImage | null
+  },
   warnings: Warning[],
 ): VideoPlan {
-  const geometry = planGeometry(profile, spec.videoCodec, upright(video), warnings)
+  const geometry = planGeometry(profile, spec, upright(video), warnings)
   // 2.1 video_bitrate: a size of 0 was not known when the job was created, so the minimum (8) is enforced here.
   if (profile.width === 0 || profile.height === 0) {
     const minimum = minimumBitrateKbps(spec.videoCodec, geometry.width, geometry.height, profile.mode)
@@ -141,35 +159,32 @@ function planVideo(
       })
   }
   const frameRate = outputRate(found.rate, profile.frameRateFactor, spec.videoCodec, profile.index)
+  const color = outputColor(found.picture, geometry.height)
+  const untouched = isUntouched(found.picture, geometry, color)
+  const scan = outputScan(spec, profile, { video, scan: found.scan }, { geometry, untouched }, warnings)
+  // Captions of both fields' pictures would have to be put together again.
+  const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
   return {
     codec: spec.videoCodec,
     quality: spec.quality,
     mode: profile.mode,
     bitrateKbps: profile.bitrateKbps,
-    ...bufferModel(spec.videoCodec, profile.mode, profile.bitrateKbps),
+    ...bufferModel(spec.videoCodec, profile.mode, profile.bitrateKbps, found.container),
     ...geometry,
     frameRate,
     ...gopOf(spec, frameRate, warnings),
     spliceFrames: spliceFrames(found.splicePoints, frameRate, warnings),
-    deinterlace: deinterlace(video, profile, warnings),
-    color: outputColor(found.picture, geometry.height),
-    captions: planCaptions(spec, video, { from: found.rate, to: frameRate }, found.abilities, warnings),
+    ...scan,
+    color,
+    logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
+    captions: planCaptions(
+      spec,
+      video,
+      { from: found.rate, to: frameRate, rebuilt: woven || found.scan.kind === 'telecined' },
+      found.abilities,
+      warnings,
+    ),
   }
-}
-
-const interlaced = new Set<VideoStream['fieldOrder']>(['tt', 'bb', 'tb', 'bt'])
-
-function deinterlace(video: VideoStream, profile: VideoProfile, warnings: Warning[]): Deinterlace {
-  if (!interlaced.has(video.fieldOrder)) return 'none'
-  const fields = profile.frameRateFactor === '2x'
-  warnings.push({
-    code: 'deinterlaced',
-    field: `videoProfiles[${profile.index}]`,
-    message: fields
-      ? 'The source is interlaced; every field becomes a picture.'
-      : 'The source is interlaced; the output is progressive.',
-  })
-  return fields ? 'fields' : 'frames'
 }
 
 function duration(spec: JobSpec, media: MediaInfo, video: VideoStream): number | null {

@@ -81,6 +81,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     rotation: rotation(stream),
     ...frameRate(average, nominal),
     fieldOrder,
+    scan: null,
     pixelFormat: stream.pix_fmt ?? 'unknown',
     colorRange: known(stream.color_range),
     colorSpace: known(stream.color_space),

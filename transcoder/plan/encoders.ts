@@ -41,12 +41,13 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
     // Splice points: IDR pictures, where -forced-idr is not given an encoder may write any intra picture.
     ...(video.spliceFrames.length === 0 ? [] : [...keyFrames(video), '-forced-idr', '1']),
     // Closed: no picture refers across a key frame, so that one can cut there.
-    ...['-flags', '+cgop'],
+    ...['-flags', `+cgop${interlaced(video)}`],
     // b_strategy 0: anchors exactly ip_distance apart instead of where the encoder likes them.
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
     ...rate(video),
     // HRD-signalled CBR with filler; maxrate alone falls to 5 kbps on black.
-    ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`, '-x264-params', 'nal-hrd=cbr:force-cfr=1'] : []),
+    ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
+    ...x264Params(video),
     // x264 carries captions unless told otherwise.
     ...(video.captions ? [] : ['-a53cc', '0']),
   ],
@@ -76,11 +77,25 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
     ...['-g', '600', ...keyFrames(video)],
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
     // mpeg2video reads 0 as "decide by yourself".
-    ...['-sc_threshold', '1000000000', '-flags', '+cgop'],
+    ...['-sc_threshold', '1000000000', '-flags', `+cgop${interlaced(video)}`],
     ...rate(video),
     ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
     ...(video.captions ? [] : ['-a53cc', '0']),
   ],
+}
+
+/** Both: motion between fields, and transforms within them. */
+function interlaced(video: VideoPlan): string {
+  return video.scan === 'progressive' ? '' : '+ilme+ildct'
+}
+
+function x264Params(video: VideoPlan): string[] {
+  const params = [
+    ...(video.mode === 'cbr' ? ['nal-hrd=cbr', 'force-cfr=1'] : []),
+    // Said here as well as on the pictures, since versions differ in which of the two they follow.
+    ...(video.scan === 'progressive' ? [] : [`${video.scan}=1`]),
+  ]
+  return params.length === 0 ? [] : ['-x264-params', params.join(':')]
 }
 
 function rate(video: VideoPlan): string[] {

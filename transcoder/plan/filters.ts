@@ -1,6 +1,7 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: sharing them between outputs (graph.ts).
-import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
+import { keepsPixels } from './color.ts'
+import type { AudioPlan, LogoPlan, Plan, VideoPlan } from './plan.ts'
 
 /** zscale's name where it differs from ffmpeg's (its table has a typing error for SMPTE 240M). */
 const zscaleMatrix: Record<string, string> = { smpte240m: 'smpte2400m' }
@@ -12,34 +13,88 @@ const swscaleMatrix: Record<string, string> = {
   bt2020c: 'bt2020',
 }
 
-const deinterlacers = {
-  none: [],
-  // mode is always given: bwdif's default is one picture per field. Only frames that are flagged interlaced are touched.
-  frames: ['bwdif=mode=send_frame:parity=auto:deint=interlaced'],
-  fields: ['bwdif=mode=send_field:parity=auto:deint=interlaced'],
-} as const
+/** mode is always given: bwdif's default is one picture per field. */
+function deinterlacer(plan: Plan, video: VideoPlan): string[] {
+  const { parity, frames, clearFlag } = plan.fields
+  switch (video.deinterlace) {
+    case 'none':
+      // Scalers and encoders would follow the flag.
+      return clearFlag ? ['setparams=field_mode=prog'] : []
+    case 'frames':
+      return [`bwdif=mode=send_frame:parity=${parity}:deint=${frames}`]
+    case 'fields':
+      return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
+    case 'telecine':
+      // Fields are matched to film pictures, what stays combed (an edit) is deinterlaced, one picture in five is a repeat.
+      return ['fieldmatch=order=auto:combmatch=full', 'bwdif=mode=send_frame:deint=interlaced', 'decimate']
+  }
+}
+
+const weaves = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
+
+/** Alternate lines of two pictures become one of half the rate; the low-pass keeps fine lines from flickering. */
+function weave(video: VideoPlan): string[] {
+  if (video.scan === 'progressive' || video.deinterlace !== 'fields') return []
+  return ['format=yuv420p', `tinterlace=mode=${weaves[video.scan]}:flags=low_pass_filter`]
+}
 
 export function videoFilters(plan: Plan, video: VideoPlan): string[] {
   const { color } = video
   const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
+  // Fields that are woven together again are pictures of their own until then.
+  const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
+  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
   return [
-    ...deinterlacers[video.deinterlace],
+    ...deinterlacer(plan, video),
     // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
-    `fps=${video.frameRate.num}/${video.frameRate.den}:start_time=0`,
+    `fps=${video.frameRate.num * perFrame}/${video.frameRate.den}:start_time=0`,
+    ...turns[video.turn],
+    ...mirrors[video.mirror],
+    ...crop(plan, video),
     ...toneMap(plan),
     ...scale(plan, video),
     // Even offsets: chroma has half the resolution.
     ...(bars
       ? [
-          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=black`,
+          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(video.barPercent)}`,
         ]
       : []),
+    ...weave(video),
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     'format=yuv420p',
     // The tags on the frames, as the encoder's flags have them too (encoders.ts): with 5.1.9 and 7.0 either alone was enough.
-    `setparams=range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
+    `setparams=${field}range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
   ]
+}
+
+const turns = {
+  0: [],
+  90: ['transpose=dir=clock'],
+  // Half a turn is both mirrors.
+  180: ['hflip', 'vflip'],
+  270: ['transpose=dir=cclock'],
+} as const
+const mirrors = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
+
+/** Pixels of the upright source as it is turned. */
+function turnedSize(plan: Plan, video: VideoPlan): [width: number, height: number] {
+  const { width, height } = plan.picture
+  return video.turn === 90 || video.turn === 270 ? [height, width] : [width, height]
+}
+
+function crop(plan: Plan, video: VideoPlan): string[] {
+  const [width, height] = turnedSize(plan, video)
+  if (video.cropWidth === width && video.cropHeight === height) return []
+  return [`crop=w=${video.cropWidth}:h=${video.cropHeight}`]
+}
+
+/** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. */
+function grey(percent: number): string {
+  const level = Math.round((percent * 255) / 100)
+    .toString(16)
+    .padStart(2, '0')
+  return level === '00' ? 'black' : `0x${level.repeat(3)}`
 }
 
 function centre(outer: number, inner: number): number {
@@ -67,9 +122,7 @@ function scale(plan: Plan, video: VideoPlan): string[] {
   const mapped = picture.conversion === 'toneMap'
   const matrix = mapped ? 'bt709' : picture.matrix
   const fullRange = !mapped && picture.fullRange
-  const sameSize = video.pictureWidth === picture.width && video.pictureHeight === picture.height
-  const sameMatrix = sameCoefficients(matrix, video.color.matrix)
-  if (sameSize && sameMatrix && picture.conversion !== 'gamut' && !picture.rgb && (picture.plain || mapped)) return []
+  if (keepsPixels(picture, video, video.color)) return []
 
   const size = `w=${video.pictureWidth}:h=${video.pictureHeight}`
   if (plan.scaler === 'scale') {
@@ -88,12 +141,6 @@ function scale(plan: Plan, video: VideoPlan): string[] {
   // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
   const filter = `zscale=${size}:filter=lanczos${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
   return picture.rgb ? ['format=gbrp', filter] : [filter]
-}
-
-/** BT.470BG and SMPTE 170M are two names of one matrix (ITU-T H.273 table 4, values 5 and 6). */
-function sameCoefficients(a: string, b: string): boolean {
-  const name = (matrix: string) => (matrix === 'bt470bg' ? 'smpte170m' : matrix)
-  return name(a) === name(b)
 }
 
 /** ac3 numbers the surrounds of 5.1 as side channels, aac as back channels; the sound is the same. */
@@ -123,4 +170,20 @@ function volume(audio: AudioPlan): string[] {
     'alimiter=limit=0.891251:level=0:latency=1',
     `aresample=${audio.sampleRate}`,
   ]
+}
+
+/** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */
+export function logoFilters(video: VideoPlan, logo: LogoPlan): string[] {
+  const matrix = swscaleMatrix[video.color.matrix] ?? video.color.matrix
+  return [
+    'format=rgba',
+    ...(logo.opacity === 1 ? [] : [`colorchannelmixer=aa=${logo.opacity}`]),
+    `scale=w=${logo.width}:h=${logo.height}:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=${matrix}:out_range=limited`,
+    'format=yuva420p',
+  ]
+}
+
+/** repeat: the one picture of the logo stands until the video ends. */
+export function overlay(logo: LogoPlan): string {
+  return `overlay=x=${logo.x}:y=${logo.y}:format=yuv420:eof_action=repeat`
 }

@@ -1,17 +1,11 @@
-// In charge of: frame size, sample aspect ratio and bars of an output.
-// Not in charge of: the filters that make them (filters.ts).
+// In charge of: frame size, turning, cropping, sample aspect ratio and bars of an output.
+// Not in charge of: the filters that make them (filters.ts), which aspect and turn a job's words mean (orientation.ts).
 import type { Warning } from '#contract/errors.ts'
-import type { VideoCodec, VideoProfile } from '#contract/spec.ts'
+import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import type { Rational, VideoStream } from './media.ts'
+import { orient, type Oriented } from './orientation.ts'
+import type { Geometry } from './plan.ts'
 import { approximate, distance, divide, invert, multiply, ratio, toNumber } from './rational.ts'
-
-export interface Geometry {
-  width: number
-  height: number
-  pictureWidth: number
-  pictureHeight: number
-  sar: Rational
-}
 
 /** The source as it stands upright. */
 export interface Upright {
@@ -47,13 +41,17 @@ export function upright(video: VideoStream): Upright {
   return { width, height, display: multiply(sar, ratio(width, height)) }
 }
 
-/** 0 × 0 = the source's size, cut to even; one 0 = in proportion to the source's pixels, so that its sample aspect stays. */
-function frameSize(profile: VideoProfile, source: Upright): { width: number; height: number } {
+/**
+ * 0 × 0 = the source's size, cut to even; one 0 = in proportion to what is displayed, in samples of the source's shape, or in
+ * square ones where the job asks for those.
+ */
+function frameSize(profile: VideoProfile, oriented: Oriented): { width: number; height: number } {
   const { width, height } = profile
   if (width === 0 && height === 0)
-    return { width: Math.max(2, source.width & ~1), height: Math.max(2, source.height & ~1) }
-  if (width === 0) return { width: even((source.width * height) / source.height), height }
-  if (height === 0) return { width, height: even((source.height * width) / source.width) }
+    return { width: Math.max(2, oriented.frameWidth & ~1), height: Math.max(2, oriented.frameHeight & ~1) }
+  const storage = toNumber(oriented.square ? oriented.frame : divide(oriented.frame, oriented.sar))
+  if (width === 0) return { width: even(height * storage), height }
+  if (height === 0) return { width, height: even(width / storage) }
   return { width, height }
 }
 
@@ -70,37 +68,65 @@ function fit(
     : { pictureWidth: Math.min(width, even(width * wider)), pictureHeight: height }
 }
 
-/** video_aspect_ratio "passthrough": the frame is exactly width × height, and the samples carry the source's display aspect. */
-export function planGeometry(profile: VideoProfile, codec: VideoCodec, source: Upright, warnings: Warning[]): Geometry {
+/** The largest even part of the turned source that has the shape of the frame. */
+function cut(oriented: Oriented, storage: Rational): { cropWidth: number; cropHeight: number } {
+  const wider = toNumber(oriented.picture) / toNumber(storage)
+  const { width, height } = oriented
+  return wider > 1
+    ? { cropWidth: Math.min(width, even(width / wider)), cropHeight: height }
+    : { cropWidth: width, cropHeight: Math.min(height, even(height * wider)) }
+}
+
+/** The frame is exactly width × height; video_aspect_ratio governs its display aspect, picture_transform how it is filled. */
+export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Upright, warnings: Warning[]): Geometry {
   const field = `videoProfiles[${profile.index}]`
-  const { width, height } = frameSize(profile, source)
-  if (profile.width === 0 && profile.height === 0 && (width !== source.width || height !== source.height))
+  const oriented = orient(spec, source)
+  const { width, height } = frameSize(profile, oriented)
+  if (profile.width === 0 && profile.height === 0 && (width !== oriented.frameWidth || height !== oriented.frameHeight))
     warnings.push({
       code: 'size_rounded',
       field,
-      message: `The source's ${source.width}x${source.height} becomes ${width}x${height}: sizes are even.`,
+      message: `The source's ${oriented.frameWidth}x${oriented.frameHeight} becomes ${width}x${height}: sizes are even.`,
     })
   const storage = ratio(width, height)
-  const full = { width, height, pictureWidth: width, pictureHeight: height }
-  const exact = divide(source.display, storage)
-  if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return { ...full, sar: SQUARE }
+  const full: Geometry = {
+    turn: oriented.turn,
+    mirror: oriented.mirror,
+    width,
+    height,
+    cropWidth: oriented.width,
+    cropHeight: oriented.height,
+    pictureWidth: width,
+    pictureHeight: height,
+    barPercent: 0,
+    sar: SQUARE,
+  }
+  if (spec.transform === 'stretch') return warnBars(spec, full, warnings)
+  if (spec.transform === 'crop') return warnBars(spec, { ...full, ...cut(oriented, storage) }, warnings)
+  const inside = (frame: Rational, sar: Rational): Geometry => {
+    // 1 % of a difference is stretched rather than shown as a thin line of bars.
+    const filled = distance(oriented.picture, frame) <= SQUARE_TOLERANCE
+    return warnBars(
+      spec,
+      { ...full, ...(filled ? {} : fit(width, height, oriented.picture, frame)), barPercent: spec.barPercent, sar },
+      warnings,
+    )
+  }
+  if (spec.transform === 'letterbox') return inside(storage, SQUARE)
 
-  if (codec === 'mpeg2') {
-    const carried = nearest(mpeg2Displays, source.display)
-    if (distance(source.display, carried) <= SQUARE_TOLERANCE) return { ...full, sar: divide(carried, storage) }
-    const frame = nearest(barDisplays, source.display)
+  const exact = divide(oriented.frame, storage)
+  if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return inside(oriented.frame, SQUARE)
+  if (spec.videoCodec === 'mpeg2') {
+    const carried = nearest(mpeg2Displays, oriented.frame)
+    if (distance(oriented.frame, carried) <= SQUARE_TOLERANCE) return inside(oriented.frame, divide(carried, storage))
+    const frame = nearest(barDisplays, oriented.frame)
     warnings.push({
       code: 'bars_added',
       field,
-      message: `mpeg2 cannot carry a display aspect of ${toNumber(source.display).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
+      message: `mpeg2 cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
     })
     const square = distance(frame, storage) <= SQUARE_TOLERANCE
-    return {
-      width,
-      height,
-      ...fit(width, height, source.display, frame),
-      sar: square ? SQUARE : divide(frame, storage),
-    }
+    return inside(frame, square ? SQUARE : divide(frame, storage))
   }
 
   const sar = approximate(exact, SAR_LIMIT)
@@ -108,7 +134,21 @@ export function planGeometry(profile: VideoProfile, codec: VideoCodec, source: U
     warnings.push({
       code: 'extreme_pixel_aspect',
       field,
-      message: `At ${width}x${height} the source's shape needs samples of ${sar.num}:${sar.den}, which some players ignore; a width of 0 keeps the source's shape.`,
+      message: `At ${width}x${height} this display aspect needs samples of ${sar.num}:${sar.den}, which some players ignore; picture_transform letterbox, or a width of 0, avoids that.`,
     })
-  return { ...full, sar }
+  return inside(oriented.frame, sar)
+}
+
+/** Only a turned picture's bars have a level of their own; every other bar is black. */
+function warnBars(spec: JobSpec, geometry: Geometry, warnings: Warning[]): Geometry {
+  const bars = geometry.pictureWidth !== geometry.width || geometry.pictureHeight !== geometry.height
+  const turned = spec.aspect === 'rotate_clockwise' || spec.aspect === 'rotate_counterclockwise'
+  if (bars && turned) return geometry
+  if (turned && spec.barPercent > 0)
+    warnings.push({
+      code: 'no_effect',
+      field: 'rotation_blackness',
+      message: 'rotation_blackness has no effect: the turned picture leaves no bars.',
+    })
+  return { ...geometry, barPercent: 0 }
 }

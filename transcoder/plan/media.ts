@@ -6,6 +6,17 @@ export interface Rational {
   den: number
 }
 
+/** Pictures by what their lines look like (ffmpeg's idet), among the first of the source. */
+export interface MeasuredScan {
+  tff: number
+  bff: number
+  progressive: number
+  /** Pictures that repeat no field of the one before; its top; its bottom field. */
+  neither: number
+  repeatedTop: number
+  repeatedBottom: number
+}
+
 export interface VideoStream {
   /** Index among all streams of the file. */
   index: number
@@ -24,6 +35,8 @@ export interface VideoStream {
   /** True where the container's nominal and average rates differ: the source has a variable rate. */
   variableFrameRate: boolean
   fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
+  /** null where it was not measured (transcoder/measure.ts). */
+  scan: MeasuredScan | null
   pixelFormat: string
   colorRange: string | null
   colorSpace: string | null
@@ -62,6 +75,12 @@ export interface OtherStream {
   type: string
   codec: string
   language: string | null
+}
+
+/** Size of a decoded logo in pixels. */
+export interface LogoImage {
+  width: number
+  height: number
 }
 
 export interface MediaInfo {

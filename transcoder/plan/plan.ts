@@ -4,8 +4,21 @@ import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, VideoCodec } from '#contract/spec.ts'
 import type { Rational } from './media.ts'
 
-/** none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate). */
-export type Deinterlace = 'none' | 'frames' | 'fields'
+/**
+ * none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate);
+ * telecine = film behind 3:2 pulldown.
+ */
+export type Deinterlace = 'none' | 'frames' | 'fields' | 'telecine'
+
+/** How a source's fields are told apart. */
+export interface Fields {
+  /** auto = as each picture says. */
+  parity: 'auto' | 'tff' | 'bff'
+  /** Which pictures are deinterlaced: those that say so, or all, where the flags are wrong. */
+  frames: 'interlaced' | 'all'
+  /** Progressive pictures that say that they are interlaced. */
+  clearFlag: boolean
+}
 
 /** The colour that a picture is written in, in ffmpeg's own names. The range of an output is always limited ("tv"). */
 export interface ColorTags {
@@ -31,7 +44,38 @@ export interface SourcePicture {
   conversion: 'none' | 'toneMap' | 'gamut'
 }
 
-export interface VideoPlan {
+/** How a picture is brought into its frame: turned, mirrored, cropped, scaled, and bars around it. */
+export interface Geometry {
+  /** Degrees clockwise, beyond the source's own rotation. */
+  turn: 0 | 90 | 180 | 270
+  /** After turning. */
+  mirror: 'none' | 'horizontal' | 'vertical'
+  /** The part of the turned source that is used, around its middle; all of it unless the frame is to be filled. */
+  cropWidth: number
+  cropHeight: number
+  /** Output size in pixels, even. */
+  width: number
+  height: number
+  /** Size of the picture inside the frame, even; smaller than the frame where bars are needed. */
+  pictureWidth: number
+  pictureHeight: number
+  /** Level of the bars: 0 = black, 100 = white. */
+  barPercent: number
+  /** Sample aspect ratio of the output. */
+  sar: Rational
+}
+
+/** Size and place in the output's pixels, even. */
+export interface LogoPlan {
+  width: number
+  height: number
+  x: number
+  y: number
+  /** 0 to 1, on top of the image's own transparency. */
+  opacity: number
+}
+
+export interface VideoPlan extends Geometry {
   codec: VideoCodec
   quality: Quality
   mode: BitrateMode
@@ -40,22 +84,17 @@ export interface VideoPlan {
   maxKbps: number
   /** Size of that buffer in bits. */
   bufferBits: number
-  /** Output size in pixels, even. */
-  width: number
-  height: number
-  /** Size of the picture inside the frame, even; smaller than the frame where bars are needed. */
-  pictureWidth: number
-  pictureHeight: number
-  /** Sample aspect ratio of the output. */
-  sar: Rational
   frameRate: Rational
   /** Frames per GOP, exact and closed. */
   gopFrames: number
   bFrames: number
   deinterlace: Deinterlace
+  /** How the output is coded. An interlaced one that is deinterlaced to fields gets them woven together again. */
+  scan: 'progressive' | 'tff' | 'bff'
   color: ColorTags
   /** Frames at which a splice may be made: key frames beside the grid of GOPs, which stays where it is. Ascending. */
   spliceFrames: number[]
+  logo: LogoPlan | null
   /** CEA-608/708 in the video is carried over; false = removed, because this cadence would garble it. */
   captions: boolean
 }
@@ -128,6 +167,7 @@ export interface Plan {
   /** Audio streams of the source that some output uses, 1-based, ascending. */
   sourceAudio: number[]
   picture: SourcePicture
+  fields: Fields
   scaler: 'zscale' | 'scale'
   /** Some used audio is AC-3 or E-AC-3: its decoder must not apply dynamic range control. */
   disableDrc: boolean

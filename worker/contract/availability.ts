@@ -20,8 +20,6 @@ const EXTENSIONS = [
   'program_number',
   'webhook_url',
   'thumbnails',
-  'logo_position',
-  'logo_opacity',
   'program_start_time',
 ] as const
 
@@ -31,12 +29,6 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'segmented_output_dash', values: [true] },
   // On single-file output true is a contradiction, and combinations.ts says so.
   { field: 'create_tar_file', values: [true], when: isSegmented },
-  { field: 'video_aspect_ratio', except: ['passthrough'] },
-  { field: 'force_progressive', values: [true] },
-  { field: 'auto_detelecine_flag', values: [true] },
-  { field: 'logo_url', except: [] },
-  { field: 'picture_transform', except: ['none'] },
-  { field: 'videoProfiles[].video_format', values: ['progressive'] },
   { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
   // file-upload is input only, by the contract (destinations.ts).
   { field: 'cloud_credentials.output.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'http', 'file-upload'] },

@@ -178,6 +178,9 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   if (pid !== undefined && pid !== -1 && draft.scte35_passthough === false) {
     warn('scte35_pid_remap', 'scte35_passthough is off')
   }
+  for (const name of ['logo_position', 'logo_opacity'] as const) {
+    if (draft[name] !== undefined && !draft.logo_url) warn(name, 'there is no logo_url')
+  }
   if (draft.rotation_blackness !== undefined && !/^rotate_(counter)?clockwise$/.test(draft.video_aspect_ratio ?? '')) {
     warn('rotation_blackness', 'video_aspect_ratio asks for no rotation that leaves bars')
   }

@@ -37,6 +37,7 @@ export const jobErrors = {
   source_too_large: { permanent: true },
   source_not_media: { permanent: true },
   source_damaged: { permanent: true },
+  logo_unavailable: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
   video_bitrate_too_low: { permanent: true },

@@ -187,10 +187,18 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     // Decision "ip_distance": absent = 3.
     ipDistance: config.ip_distance ?? 3,
     keepFps: config.keep_fps,
-    forceProgressive: config.force_progressive,
     passCues: config.scte35_passthough,
     // 2.1 scte35_pid_remap: −1 and absent are the source's.
     cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
+    aspect: config.video_aspect_ratio,
+    transform: config.picture_transform,
+    // Decision "rotation_blackness": absent = black.
+    barPercent: config.rotation_blackness ?? 0,
+    // Decision "logo_url": top right, opaque.
+    logo: config.logo_url
+      ? { position: config.logo_position ?? 'top_right', opacityPercent: config.logo_opacity ?? 100 }
+      : null,
+    detelecine: config.auto_detelecine_flag ?? false,
     audioVolume: config.audio_volume,
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),

@@ -28,6 +28,9 @@ export const IP_DISTANCE = { minimum: 1, maximum: 8 } as const
 export const GOP_LENGTH = { minimum: 0, maximum: 60 } as const
 export const SEGMENT_LENGTH = { minimum: 0, maximum: 60 } as const
 export const ROTATION_BLACKNESS = { minimum: 0, maximum: 100 } as const
+export const LOGO_OPACITY = { minimum: 0, maximum: 100 } as const
+export const MAX_LOGO_BYTES = 5_000_000
+export const MAX_LOGO_PIXELS = 4096 * 4096
 /** −1 (the source's PID) is allowed beside the range. */
 export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
 export const TS_AUDIO_STREAMS = { minimum: 0, maximum: 100 } as const
@@ -74,6 +77,8 @@ export function publishedLimits() {
     gop_length_seconds: { exclusive_minimum: GOP_LENGTH.minimum, maximum: GOP_LENGTH.maximum },
     segment_length_seconds: { exclusive_minimum: SEGMENT_LENGTH.minimum, maximum: SEGMENT_LENGTH.maximum },
     rotation_blackness: ROTATION_BLACKNESS,
+    logo_opacity: LOGO_OPACITY,
+    logo: { bytes: MAX_LOGO_BYTES, pixels: MAX_LOGO_PIXELS, types: ['image/png', 'image/jpeg', 'image/webp'] },
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
     string_lengths: MAX_LENGTH,
     video_bitrate_kbps: {

@@ -179,6 +179,8 @@ export const credential = z.object({
 
 export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
 
+export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_right'] as const
+
 /** 2.1 without its nested objects. */
 export const jobFields = z.object({
   input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
@@ -238,8 +240,8 @@ export const jobFields = z.object({
   program_number: extension('Program of a transport stream.'),
   webhook_url: extension('Address that is told of the job’s end.'),
   thumbnails: extension('Still pictures.'),
-  logo_position: extension('Corner of the logo.'),
-  logo_opacity: extension('Opacity of the logo.'),
+  logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
+  logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),
   program_start_time: extension('First PROGRAM-DATE-TIME.'),
 })
 

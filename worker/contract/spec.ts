@@ -8,6 +8,21 @@ export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
 export type Quality = 'good' | 'better' | 'best'
 
+export type Aspect =
+  | 'passthrough'
+  | 'force_4:3'
+  | 'force_16:9'
+  | 'invert_aspect_ratio'
+  | 'rotate_counterclockwise'
+  | 'rotate_clockwise'
+  | 'rotate_counterclockwise + invert_aspect_ratio'
+export type Transform = 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180'
+
+export interface LogoSpec {
+  position: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right'
+  opacityPercent: number
+}
+
 export interface VideoProfile {
   /** Position in `videoProfiles`. */
   index: number
@@ -45,13 +60,20 @@ export interface JobSpec {
   /** Distance between I/P frames; B-frames = M − 1. */
   ipDistance: number
   keepFps: boolean
-  forceProgressive: boolean
   /** SCTE-35 cues of the source are wanted in the outputs. */
   passCues: boolean
   /** PID of the cues in the outputs; null = the source's. */
   cuePid: number | null
   /** true = wanted, false = removed, null = kept where there are some. */
   closedCaptions: boolean | null
+  aspect: Aspect
+  transform: Transform
+  /** Level in percent of the bars that a rotation leaves: 0 = black, 100 = white. */
+  barPercent: number
+  /** Its image comes through the door. */
+  logo: LogoSpec | null
+  /** Film behind 3:2 pulldown is to be found and restored. */
+  detelecine: boolean
   /** 0 to 200, linear percent. */
   audioVolume: number
   /** Base name of the input without extension, safe as a file name; for derived output names. */

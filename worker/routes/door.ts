@@ -34,6 +34,7 @@ import { keyBelow } from '../storage/path.ts'
 import type { Sink, StoreErrorCode } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
+import { serveLogo } from './logo.ts'
 import { serveSource } from './source.ts'
 
 export interface DoorEnv {
@@ -113,6 +114,8 @@ export const door = new Hono<DoorEnv>()
   })
 
   .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
+
+  .get('/task/:id/logo', serveLogo)
 
   .post('/task/:id/uploads', async (c) => {
     const request = await parse(c, uploadRequest)

@@ -5,9 +5,11 @@ import type { JobSpec } from '#contract/spec.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
 import { printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { inspect } from '../../../transcoder/inspect.ts'
+import { measure } from '../../../transcoder/measure.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
 import { planJob, type EngineAbilities } from '../../../transcoder/plan/decide.ts'
 import { plannedFiles } from '../../../transcoder/plan/files.ts'
+import type { LogoImage } from '../../../transcoder/plan/media.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { engine } from '../media.ts'
@@ -20,16 +22,24 @@ export async function encode(
   input: string,
   cwd: string,
   abilities?: EngineAbilities,
+  logo?: { image: LogoImage; file: string },
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
   const programs = await engine()
   const probed = await probe(programs, `file:${input}`, { cwd })
-  const media = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
-  const plan = planJob(spec, media, abilities ?? programs.features)
+  const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
+  const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const plan = planJob(spec, media, abilities ?? programs.features, null, logo?.image)
   runs += 1
   const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
   if (first === undefined) throw new Error('the job has no output')
   const outputs: [string, ...string[]] = [first, ...more]
-  const args = ffmpegArgs(plan, { input: `file:${input}`, inputFlags: fileInputFlags(), outputs, threads: 0 })
+  const args = ffmpegArgs(plan, {
+    input: `file:${input}`,
+    inputFlags: fileInputFlags(),
+    outputs,
+    threads: 0,
+    ...(logo === undefined ? {} : { logo: logo.file }),
+  })
   const result = await runFfmpeg(programs, args, { cwd })
   expect(result, `${printableCommand('ffmpeg', args)}\n${result.stderr}`).toMatchObject({ ended: 'exit', code: 0 })
   return { plan, outputs, stderr: result.stderr }

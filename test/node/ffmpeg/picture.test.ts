@@ -1,6 +1,6 @@
 // Size, shape and colour of real outputs. Colours are compared as decoded values: a wrong matrix moves them by 10 and more.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, frames, makeClip, meanColor, realClip, stream, workspace } from '../media.ts'
+import { ffmpeg, makeClip, meanColor, realClip, stream, workspace } from '../media.ts'
 import { job, rendition } from '../plan/jobs.ts'
 import { encode } from './encode.ts'
 
@@ -183,28 +183,5 @@ describe('size and shape', () => {
     const clip = realClip(context, 'sar_2x1.mp4')
     const { outputs } = await encode(job({ video: [silent({ width: 320, height: 180 })] }), clip, space.path)
     expect((await stream(outputs[0], 'video')).sample_aspect_ratio).toBe('2:1')
-  })
-})
-
-describe('interlaced sources', () => {
-  const interlaced = async (name: string) => {
-    const clip = space.file(name)
-    const picture = 'testsrc2=s=320x180:r=50:d=2,interlace=scan=tff'
-    await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '4M', clip])
-    return clip
-  }
-  test.each([
-    ['1x', 50],
-    ['2x', 100],
-  ] as const)('%s gives %i progressive frames, all different', async (frameRateFactor, count) => {
-    const clip = await interlaced(`tff_${count}.ts`)
-    const { outputs, plan } = await encode(job({ video: [silent({ frameRateFactor })] }), clip, space.path)
-    expect(plan.warnings.map((warning) => warning.code)).toContain('deinterlaced')
-    const decoded = await frames(outputs[0])
-    expect(decoded).toHaveLength(count)
-    expect(decoded.some((frame) => frame.interlaced_frame === 1)).toBe(false)
-    // mpdecimate drops a picture that repeats the one before; equal hashes would not do, since an encoder refines repeats.
-    const kept = await ffmpeg(['-i', outputs[0], '-vf', 'mpdecimate', '-fps_mode', 'vfr', '-f', 'framemd5', '-'])
-    expect(kept.toString().match(/[0-9a-f]{32}/g)).toHaveLength(count)
   })
 })

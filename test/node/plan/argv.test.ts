@@ -73,13 +73,15 @@ describe('the whole command', () => {
       [
         HEAD,
         '-flags-of-the-cell -drc_scale 0 -i http://in -filter_complex',
-        '[0:V:0]bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=25/1:start_time=0,' +
-          `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,setsar=64/45:max=65535,format=yuv420p,${SET_SD}[v0];` +
+        '[0:V:0]bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1:start_time=0,' +
+          'zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,' +
+          'format=yuv420p,tinterlace=mode=interleave_top:flags=low_pass_filter,' +
+          `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0];` +
           '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0];' +
           '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=5.1(side)[a0_1]',
         '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
-        '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop',
-        `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k ${SD}`,
+        '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop+ilme+ildct',
+        `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k -a53cc 0 ${SD}`,
         '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k -dialnorm:a:1 -31',
         '-fflags +bitexact -mpegts_flags +resend_headers -muxrate 5094k -f mpegts file:/task/0',
       ].join(' '),
@@ -258,10 +260,135 @@ describe('single filters', () => {
   ])('volume %i', (audioVolume, expected) => {
     expect(chain(job({ audioVolume }), source())).toContain(expected)
   })
+  const fields = (top: number, bottom: number, progressive: number) => ({
+    tff: top,
+    bff: bottom,
+    progressive,
+    neither: 100,
+    repeatedTop: 0,
+    repeatedBottom: 0,
+  })
+  const telecined = { ...fields(100, 0, 10), neither: 60, repeatedTop: 20, repeatedBottom: 20 }
+  const film = { frameRate: { num: 30000, den: 1001 }, fieldOrder: 'tt', scan: telecined } as const
+  const forced = { video: [rendition({ progressive: true })] }
+  const scans: [string, Partial<JobSpec>, Parameters<typeof source>[0], string][] = [
+    [
+      'measured as flagged',
+      forced,
+      { fieldOrder: 'tt', scan: fields(100, 0, 0) },
+      'bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=25/1',
+    ],
+    [
+      'interlaced without a flag',
+      forced,
+      { scan: fields(2, 98, 0) },
+      'bwdif=mode=send_frame:parity=bff:deint=all,fps=25/1',
+    ],
+    [
+      'flagged, but progressive',
+      forced,
+      { fieldOrder: 'tt', scan: fields(0, 0, 100) },
+      '[0:V:0]setparams=field_mode=prog,fps=25/1',
+    ],
+    ['a pattern that looks like both parities', forced, { scan: fields(43, 38, 19) }, '[0:V:0]fps=25/1'],
+    ['progressive', forced, { scan: fields(1, 0, 99) }, '[0:V:0]fps=25/1'],
+    [
+      '3:2',
+      { detelecine: true },
+      film,
+      '[0:V:0]fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate,fps=24000/1001',
+    ],
+    [
+      '3:2 that was not asked about',
+      forced,
+      film,
+      '[0:V:0]bwdif=mode=send_frame:parity=auto:deint=interlaced,fps=30000/1001',
+    ],
+    [
+      '3:2 at 25 is none',
+      { detelecine: true },
+      { ...film, frameRate: { num: 25, den: 1 } },
+      'bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1',
+    ],
+  ]
+  test.each(scans)('fields: %s', (_title, change, video, expected) => {
+    expect(chain(job(change), source(video))).toContain(expected)
+  })
+  test('interlaced at the size of the source: no line is touched', () => {
+    const media = source({ width: 720, height: 576, fieldOrder: 'bb', colorSpace: 'smpte170m' })
+    const spec = job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 3000 })] })
+    expect(chain(spec, media)).toContain(
+      '[0:V:0]fps=25/1:start_time=0,setsar=1/1:max=65535,format=yuv420p,setparams=field_mode=bff:range',
+    )
+    expect(after(argv(spec, media), '-x264-params')).toBe('nal-hrd=cbr:force-cfr=1:bff=1')
+    expect(after(argv(spec, media), '-flags')).toBe('+cgop+ilme+ildct')
+  })
+  const forcing: [string, Partial<JobSpec>, Parameters<typeof source>[0]][] = [
+    ['hevc', { videoCodec: 'hevc' }, {}],
+    ['turned by the job', { aspect: 'rotate_clockwise' }, {}],
+    ['turned by the source', {}, { rotation: 90 }],
+    ['upside down', { transform: 'vflip' }, {}],
+    ['half the rate', { video: [rendition({ frameRateFactor: '1/2x' })] }, {}],
+    ['twice the rate', { video: [rendition({ frameRateFactor: '2x' })] }, {}],
+    ['a height of 182', { video: [rendition({ height: 182 })] }, {}],
+  ]
+  test.each(forcing)('fields cannot be kept: %s', (_title, change, video) => {
+    const plan = planJob(job(change), source({ fieldOrder: 'tt', ...video }))
+    expect(plan.outputs[0]?.video.scan).toBe('progressive')
+    expect(plan.outputs[0]?.video.deinterlace).not.toBe('none')
+    expect(plan.warnings.map((warning) => warning.code)).toContain('deinterlaced')
+  })
+  const shapes: [Partial<JobSpec>, string][] = [
+    [
+      { aspect: 'rotate_clockwise', barPercent: 50 },
+      'transpose=dir=clock,SCALE,pad=320:180:108:0:color=0x808080,setsar=1/1',
+    ],
+    [{ aspect: 'rotate_counterclockwise' }, 'transpose=dir=cclock,SCALE,pad=320:180:108:0:color=black,setsar=1/1'],
+    [{ aspect: 'force_4:3' }, 'start_time=0,SCALE,setsar=3/4'],
+    [{ aspect: 'invert_aspect_ratio' }, 'start_time=0,SCALE,setsar=81/256'],
+    [{ transform: 'hflip' }, 'start_time=0,hflip,SCALE,setsar=1/1'],
+    [{ transform: 'rotate180' }, 'start_time=0,hflip,vflip,SCALE,setsar=1/1'],
+    [{ aspect: 'rotate_clockwise', transform: 'crop' }, 'transpose=dir=clock,crop=w=720:h=406,SCALE,setsar=1/1'],
+  ]
+  test.each(shapes)('%j', (change, expected) => {
+    expect(chain(job(change), source()).replace(/zscale=[^,]*/, 'SCALE')).toContain(expected)
+  })
+  test('rotation_blackness without bars is warned about', () => {
+    const spec = job({ aspect: 'rotate_clockwise', transform: 'crop', barPercent: 30 })
+    expect(planJob(spec, source()).warnings).toMatchObject([{ code: 'no_effect', field: 'rotation_blackness' }])
+  })
   test('nothing of a job reaches the graph', () => {
     const spec = job({ inputName: "x';movie=/etc/passwd", video: [rendition({ output: "a';movie=b.mp4" })] })
     expect(chain(spec, source({ colorSpace: "bt709';movie=", colorPrimaries: ';x', colorTransfer: ';y' }))).not.toMatch(
       /movie|;x|;y/,
     )
+  })
+})
+
+describe('a logo', () => {
+  const logo = { position: 'top_right', opacityPercent: 50 } as const
+  const args = (spec: JobSpec) =>
+    ffmpegArgs(planJob(spec, source(), undefined, null, { width: 200, height: 100 }), {
+      input: 'http://in',
+      inputFlags: [],
+      outputs: spec.video.map((_profile, index) => `/task/${index}`),
+      logo: '/task/logo.png',
+      threads: 0,
+    })
+
+  test('is the second input, scaled once for each size, over the finished pictures', () => {
+    const video = [rendition({ audioProfiles: [] }), rendition({ index: 1, audioProfiles: [] })]
+    const spec = job({ logo, video })
+    expect(args(spec).join(' ')).toContain(
+      '-i http://in -protocol_whitelist file -format_whitelist png_pipe -codec_whitelist png -f png_pipe -i file:/task/logo.png -filter_complex',
+    )
+    expect(after(args(spec), '-filter_complex')?.split(';').slice(1)).toEqual([
+      '[1:v:0]format=rgba,colorchannelmixer=aa=0.5,scale=w=48:h=24:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=bt601:out_range=limited,format=yuva420p,split=2[l0][l1]',
+      '[b0][l0]overlay=x=262:y=6:format=yuv420:eof_action=repeat[v0]',
+      '[b1][l1]overlay=x=262:y=6:format=yuv420:eof_action=repeat[v1]',
+    ])
+  })
+  test('is no input where the job has none', () => {
+    expect(args(job())).not.toContain('file:/task/logo.png')
   })
 })

@@ -66,7 +66,7 @@ describe('what is said of cues', () => {
   test('a stream that is carried is not called left out', () => {
     const media = source({}, { other: [{ index: 2, id: 600, type: 'data', codec: 'scte_35', language: null }] })
     expect(codes(planJob(wanted(), media, undefined, cues()))).toEqual([])
-    expect(codes(planJob(wanted({ passCues: false }), media))).toEqual(['stream_left_out'])
+    expect(codes(planJob(wanted({ passCues: false }), media))).toEqual(['scte35_left_out'])
   })
   test('not asked for, or in a file that cannot carry them: no cues, no key frames, no warning of the source', () => {
     for (const spec of [wanted({ passCues: false }), wanted({ container: 'mp4' })]) {

@@ -282,12 +282,15 @@ describe('what the source is', () => {
   })
   test('an interlaced source is deinterlaced, by fields for 2x', () => {
     const media = source({ fieldOrder: 'tt' })
-    expect(firstVideo(job(), media)).toMatchObject({ deinterlace: 'frames', frameRate: { num: 25, den: 1 } })
+    const forced = job({ video: [rendition({ progressive: true })] })
+    expect(firstVideo(forced, media)).toMatchObject({ deinterlace: 'frames', frameRate: { num: 25, den: 1 } })
     expect(firstVideo(job({ video: [rendition({ frameRateFactor: '2x' })] }), media)).toMatchObject({
       deinterlace: 'fields',
       frameRate: { num: 50, den: 1 },
     })
-    expect(warningCodes(job(), media)).toEqual(['deinterlaced'])
+    expect(warningCodes(forced, media)).toEqual(['deinterlaced'])
+    expect(firstVideo(job(), media)).toMatchObject({ scan: 'tff', frameRate: { num: 25, den: 1 } })
+    expect(warningCodes(job(), media)).toEqual([])
   })
   test.each([
     ['subtitle', 'dvb_subtitle', 'deu', 'dvb_subtitles_left_out', 'Stream 2 of the source (DVB subtitles, deu)'],

@@ -26,7 +26,7 @@ export type Fault = (call: {
   n: number
 }) => boolean | Promise<boolean>
 
-export type Operation = 'task' | 'plan' | 'input' | 'uploads' | 'part' | 'progress' | 'finish' | 'fail'
+export type Operation = 'task' | 'plan' | 'input' | 'logo' | 'uploads' | 'part' | 'progress' | 'finish' | 'fail'
 
 interface Upload {
   path: string
@@ -57,6 +57,7 @@ export class FakeDoor {
   readonly fails: FailPost[] = []
   finished: FinishPost | null = null
   source: FakeSource
+  logo: Buffer = Buffer.alloc(0)
   task: TaskDescription | null = null
   storedPlan: unknown = null
   partSize = 8 * 1024 * 1024
@@ -126,9 +127,8 @@ export class FakeDoor {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
-    const match = /^\/task\/([a-z0-9-]+)(?:\/(plan|input|uploads|progress|finish|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
-      url,
-    )
+    const match =
+      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(url)
     if (!match) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return json(response, 404, { error: { code: 'not_found', message: url } })
@@ -146,6 +146,9 @@ export class FakeDoor {
         return json(response, 200, this.task)
       case 'input':
         return this.input(request, response)
+      case 'logo':
+        response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
+        return
       case 'part':
         return this.#part(request, response, decodeURIComponent(match[3]!), Number(match[4]))
       case 'plan': {
