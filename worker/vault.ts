@@ -48,15 +48,14 @@ export async function seal(env: Env, account: string, jobId: string, field: stri
   const [current] = await ring(env)
   if (!current) throw new Error('VAULT_KEYS is missing')
   const raw = crypto.getRandomValues(new Uint8Array(32))
-  const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
   const bound = boundTo(account, jobId, field, current.id)
-  const envelope: Envelope = {
-    v: 1,
-    kid: current.id,
-    wrapped: await encrypt(current.key, raw, bound),
-    sealed: await encrypt(key, encoder.encode(JSON.stringify(value)), bound),
-  }
-  return JSON.stringify(envelope)
+  const key = crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
+  // Both at once: a client waits for this.
+  const [wrapped, sealed] = await Promise.all([
+    encrypt(current.key, raw, bound),
+    key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), bound)),
+  ])
+  return JSON.stringify({ v: 1, kid: current.id, wrapped, sealed } satisfies Envelope)
 }
 
 /** @throws Error when the envelope was not made for exactly this account, job and field, or its key left the ring */
