@@ -192,7 +192,10 @@ export const jobFields = z.object({
     ...limits.TS_AUDIO_STREAMS,
     whole: true,
   }),
-  audio_output_path: optionalText('Location where audio is stored on its own.', limits.MAX_LENGTH.path_bytes),
+  audio_output_path: optionalText(
+    'Directory below the job’s destination where each audio profile is stored on its own too, as <input name>_audio_<index>.m4a, .ac3 or .mp2.',
+    limits.MAX_LENGTH.path_bytes,
+  ),
   bucket_output_path: optionalText('Directory of the outputs.', limits.MAX_LENGTH.path_bytes),
   master_variant_mode: flag('Separate audio in segmented output.', false),
   separate_audio: optionalFlag('The same as master_variant_mode, as the stored config shows it.'),
