@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { JobSpec } from '#contract/spec.ts'
 import { readDialnorm } from './ac3.ts'
 import { captionChannels } from './captions/channels.ts'
-import { readUserData, type PictureCodec } from './captions/userdata.ts'
+import { hasSeveralMessages, readUserData, type PictureCodec } from './captions/userdata.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
@@ -61,10 +61,12 @@ export async function inspect(
     if (kind === undefined) return {}
     const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
     const output = ['-map', '0:V:0', '-c', 'copy', ...limits, '-f', kind.format]
-    const { captions, activeFormat } = readUserData(await extract(engine, input, output, places), kind.codec)
+    const pictures = await extract(engine, input, output, places)
+    const { captions, activeFormat } = readUserData(pictures, kind.codec)
     return {
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
+      severalCaptionMessages: hasSeveralMessages(pictures, kind.codec),
       activeFormat,
     }
   }

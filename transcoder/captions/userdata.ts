@@ -25,6 +25,31 @@ export function readUserData(stream: Uint8Array, codec: PictureCodec): UserData 
   return found
 }
 
+/** So many pictures, since one at a cut may have messages of another left over. */
+const SEVERAL_FROM = 3
+
+/**
+ * Whether pictures of H.264 carry their caption bytes in more than one message each, one for each field, say.
+ * Decoders before ffmpeg 7 keep one of them (measured with 5.1): what comes out of the encoder is garbled.
+ */
+export function hasSeveralMessages(stream: Uint8Array, codec: PictureCodec): boolean {
+  if (codec !== 'h264') return false
+  let [several, messages] = [0, 0]
+  for (const unit of units(stream)) {
+    const type = unit[0]! & 0x1f
+    if (type === 6) {
+      const found: UserData = { captions: [], activeFormat: false }
+      readMessages(unescape(unit.subarray(1)), found)
+      messages += found.captions.length
+    } else if ((type === 1 || type === 5) && (unit[1]! & 0x80) !== 0) {
+      // first_mb_in_slice is 0: a picture begins (H.264 7.4.1.2.4).
+      if (messages > 1) several += 1
+      messages = 0
+    }
+  }
+  return several >= SEVERAL_FROM
+}
+
 /** What lies between start codes (00 00 01). */
 function* units(stream: Uint8Array): Generator<Uint8Array> {
   const bytes = Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength)

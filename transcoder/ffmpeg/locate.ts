@@ -12,6 +12,8 @@ export interface EngineFeatures {
   hevcCaptions: boolean
   /** Captions survive a change to another broadcast rate: ffmpeg 7 and later. */
   captionsAcrossRates: boolean
+  /** Caption bytes that come in several messages a picture are read whole: ffmpeg 7 and later. */
+  severalCaptionMessages: boolean
   /** The clock of a transport stream begins with the streams that are used, not with all: ffmpeg 6 and later. */
   clockFromUsedStreams: boolean
 }
@@ -123,6 +125,7 @@ async function examineFfmpeg(path: string): Promise<{ version: string; features:
       zscale: lists.filters.has('zscale') && lists.filters.has('tonemap'),
       hevcCaptions: (await ask('-h', 'encoder=libx265')).includes('-a53cc'),
       captionsAcrossRates: atLeast(avutil, SEVEN),
+      severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),
     },
   }

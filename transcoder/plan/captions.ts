@@ -8,6 +8,7 @@ import { sameRatio } from './rational.ts'
 interface CaptionAbilities {
   hevcCaptions: boolean
   captionsAcrossRates: boolean
+  severalCaptionMessages?: boolean
 }
 
 /** CEA-608 comes in pairs of bytes at the rate of these; at any other new rate pairs would be dropped or doubled (measured). */
@@ -62,6 +63,8 @@ function obstacle(spec: JobSpec, video: VideoStream, rate: Cadence, abilities: C
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))
   if (!sameCadence && !(abilities.captionsAcrossRates && broadcast))
     return 'the frame rate changes, which would garble them'
+  if (video.severalCaptionMessages && abilities.severalCaptionMessages !== true)
+    return 'this version of ffmpeg reads only a part of them'
   if (spec.videoCodec === 'hevc' && !abilities.hevcCaptions) return 'this hevc encoder cannot carry them'
   return null
 }

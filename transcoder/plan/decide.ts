@@ -28,10 +28,17 @@ export interface EngineAbilities {
   hevcCaptions: boolean
   /** Captions survive a change of the frame rate (ffmpeg 7 and later, at broadcast rates). */
   captionsAcrossRates: boolean
+  /** Every message of a picture is read, where its captions come in several (ffmpeg 7 and later). */
+  severalCaptionMessages?: boolean
   /** The clock of a transport stream begins with the streams that are used (ffmpeg 6 and later), not with all of them. */
   clockFromUsedStreams?: boolean
 }
-const everything: EngineAbilities = { zscale: true, hevcCaptions: true, captionsAcrossRates: true }
+const everything: EngineAbilities = {
+  zscale: true,
+  hevcCaptions: true,
+  captionsAcrossRates: true,
+  severalCaptionMessages: true,
+}
 
 const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
 

@@ -89,6 +89,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     colorPrimaries: known(stream.color_primaries),
     closedCaptions: stream.closed_captions === 1,
     captionChannels: [],
+    severalCaptionMessages: false,
     activeFormat: false,
     startSeconds: number(stream.start_time),
     durationSeconds: positive(stream.duration),

@@ -46,6 +46,8 @@ export interface VideoStream {
   closedCaptions: boolean
   /** What that data was seen to carry: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */
   captionChannels: string[]
+  /** Caption bytes come in more than one message a picture. */
+  severalCaptionMessages: boolean
   /** An active format description (AFD) was seen inside the pictures. */
   activeFormat: boolean
   /** Seconds on the file's clock; null where unknown. */

@@ -68,7 +68,16 @@ describe.each(clips)('%s', (name) => {
     const clip = await beginning(realClip(context, name), 8)
     const spec = job({ videoCodec, container, closedCaptions: true, video, audio: [] })
     const { outputs, plan } = await encode(spec, clip, space.path)
-    expect(plan.warnings.filter((warning) => warning.code.startsWith('captions'))).toEqual([])
+    const said = plan.warnings.filter((warning) => warning.code.startsWith('captions'))
+    // This clip has a message for each field: an old decoder reads one of them, and half a caption is worse than none.
+    if (name === clips[1] && !(await engine()).features.severalCaptionMessages) {
+      expect(said).toMatchObject([
+        { code: 'captions_removed', message: expect.stringContaining('only a part of them') },
+      ])
+      expect((await carried(outputs[0], videoCodec)).pictures).toBe(0)
+      return
+    }
+    expect(said).toEqual([])
     const before = await captionsOf(clip)
     const after = await captionsOf(outputs[0])
     expect(before.length).toBeGreaterThan(1)
@@ -85,6 +94,10 @@ test('the pictures carry the very bytes that the source’s did, in their order'
   const clip = await beginning(realClip(context, clips[1]), 3)
   // No B-frames, in the source neither: coded order is the order of presentation.
   const { outputs } = await encode(job({ container: 'ts', ipDistance: 1, video, audio: [] }), clip, space.path)
+  if (!(await engine()).features.severalCaptionMessages) {
+    expect((await carried(outputs[0], 'h264')).pictures).toBe(0)
+    return
+  }
   const bytes = async (path: string) => {
     const { captions } = readUserData(await ffmpeg(['-i', path, '-c', 'copy', '-f', 'h264', '-']), 'h264')
     // Without padding: the source has one message for each field, the output one for both.

@@ -74,6 +74,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
       colorPrimaries: 'bt709',
       closedCaptions: false,
       captionChannels: [],
+      severalCaptionMessages: false,
       activeFormat: false,
       startSeconds: 0,
       durationSeconds: 10,
