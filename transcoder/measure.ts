@@ -1,8 +1,9 @@
 // In charge of: looking at a source's pictures before planning, where its flags cannot be trusted: interlaced or not, telecined or not.
-// Not in charge of: what follows from the counts (plan/scan.ts).
+// Not in charge of: what follows from the counts (plan/scan.ts), listening (loudness.ts, which it calls).
 import type { JobSpec } from '#contract/spec.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { runFfmpeg, type Programs } from './ffmpeg/run.ts'
+import { measureLoudness } from './loudness.ts'
 import type { MeasuredScan, MediaInfo } from './plan/media.ts'
 import { needsMeasuring } from './plan/scan.ts'
 
@@ -16,7 +17,8 @@ export async function measure(
   source: { spec: JobSpec; media: MediaInfo },
   options: { signal?: AbortSignal; cwd: string; threads?: number },
 ): Promise<MediaInfo> {
-  const { spec, media } = source
+  const media = await measureLoudness(engine, url, source, options)
+  const { spec } = source
   if (media.video === null || !needsMeasuring(spec, media)) return media
   const { threads = 0, ...run } = options
   const result = await runFfmpeg(engine, measuringArgs(url, threads), run)

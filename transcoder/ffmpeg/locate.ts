@@ -56,6 +56,7 @@ const needed = {
     'format',
     'volume',
     'alimiter',
+    'ebur128',
     'overlay',
     'colorchannelmixer',
   ],

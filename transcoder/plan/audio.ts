@@ -2,8 +2,9 @@
 // Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '#contract/spec.ts'
-import type { MediaInfo } from './media.ts'
 import { planDialnorm } from './dialnorm.ts'
+import { planLoudness } from './loudness.ts'
+import type { MediaInfo } from './media.ts'
 import type { AudioPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
 
@@ -40,6 +41,8 @@ export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, 
     )
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
+  const loudness = planLoudness(spec, audio, stream, warnings)
+  const normalisedLufs = loudness === null ? null : spec.loudnessLufs
   return {
     profile: audio.index,
     codec: audio.codec,
@@ -49,7 +52,13 @@ export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, 
     sourceStream: audio.sourceStream,
     language,
     volumePercent: spec.audioVolume,
-    dialnorm: planDialnorm(audio, stream, 20 * Math.log10(spec.audioVolume / 100), warnings),
+    loudness,
+    dialnorm: planDialnorm(
+      audio,
+      stream,
+      { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs },
+      warnings,
+    ),
   }
 }
 

@@ -9,17 +9,29 @@ const LOUDEST = 1
 
 /**
  * 1 to 31 for ac3, null for what has no such field. 2.2 dolby_digital_dialnorm: 0 = passthrough, so what was made louder by n dB
- * has its dialogue n dB higher. `gainDb` is −Infinity for silence, which has no dialogue to place.
+ * has its dialogue n dB higher. `gainDb` is −Infinity for silence, which has no dialogue to place. What was brought to a loudness
+ * has its dialogue there.
  */
 export function planDialnorm(
   profile: AudioProfile,
   stream: AudioStream,
-  gainDb: number,
+  { gainDb, normalisedLufs }: { gainDb: number; normalisedLufs: number | null },
   warnings: Warning[],
 ): number | null {
   if (profile.codec !== 'ac3') return null
   if (profile.dialnorm > 0) return profile.dialnorm
   const field = `audioProfiles[${profile.index}].dolby_digital_dialnorm`
+  if (normalisedLufs !== null) {
+    const wanted = Math.round(-normalisedLufs)
+    const nearest = Math.min(QUIETEST, Math.max(LOUDEST, wanted))
+    if (nearest !== wanted)
+      warnings.push({
+        code: 'dialnorm_clamped',
+        field,
+        message: `A loudness of ${normalisedLufs} LUFS is a dialogue level of ${wanted}; ${nearest} is used, the nearest that AC-3 can state.`,
+      })
+    return nearest
+  }
   if (stream.dialnorm === null) {
     warnings.push({
       code: 'dialnorm_not_in_source',

@@ -128,6 +128,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     sampleRate: positive(stream.sample_rate) ?? 0,
     language: stream.tags?.['language'] ?? null,
     dialnorm: null,
+    loudness: [],
     startSeconds: number(stream.start_time),
     durationSeconds: positive(stream.duration),
   }

@@ -1,6 +1,7 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: sharing them between outputs (graph.ts).
 import { keepsPixels } from './color.ts'
+import { CEILING_DB } from './loudness.ts'
 import type { AudioPlan, LogoPlan, Plan, VideoPlan } from './plan.ts'
 
 /** zscale's name where it differs from ffmpeg's (its table has a typing error for SMPTE 240M). */
@@ -151,25 +152,35 @@ const layouts = {
 } as const
 
 export function audioFilters(audio: AudioPlan): string[] {
-  return [
-    // Gaps become silence, and the first sample is at 0 together with the first picture.
-    `aresample=${audio.sampleRate}:async=1:first_pts=0`,
-    `aformat=channel_layouts=${layouts[audio.codec][audio.channels]}`,
-    ...volume(audio),
-  ]
+  return [...mix(audio.sampleRate, layouts[audio.codec][audio.channels]), ...volume(audio)]
+}
+
+/** A source's sound at the outputs' rate, in their channels. Gaps become silence, and the first sample is at 0 with the first picture. */
+export function mix(sampleRate: number, layout: string): string[] {
+  return [`aresample=${sampleRate}:async=1:first_pts=0`, `aformat=channel_layouts=${layout}`]
 }
 
 function volume(audio: AudioPlan): string[] {
+  if (audio.loudness !== null) {
+    const { gainDb, limited } = audio.loudness
+    if (limited) return limiter(gainDb, CEILING_DB, audio.sampleRate)
+    return gainDb === 0 ? [] : [`volume=${gainDb}dB`]
+  }
   if (audio.volumePercent === 100) return []
   const gain = `volume=${audio.volumePercent / 100}`
-  if (audio.volumePercent < 100) return [gain]
-  // Louder may clip: a limiter at -1 dB true peak (four times the rate sees between samples), without moving the sound.
-  return [
-    gain,
-    `aresample=${audio.sampleRate * 4}`,
-    'alimiter=limit=0.891251:level=0:latency=1',
-    `aresample=${audio.sampleRate}`,
-  ]
+  // Louder may clip.
+  return audio.volumePercent < 100 ? [gain] : [gain, ...limit(-1, audio.sampleRate)]
+}
+
+/** A gain, and no true peak above the ceiling; both in dB. */
+export function limiter(gainDb: number, ceilingDb: number, sampleRate: number): string[] {
+  return [`volume=${gainDb}dB`, ...limit(ceilingDb, sampleRate)]
+}
+
+/** A limiter of true peaks (four times the rate sees between samples), without moving the sound. */
+function limit(ceilingDb: number, sampleRate: number): string[] {
+  const ceiling = (10 ** (ceilingDb / 20)).toFixed(6)
+  return [`aresample=${sampleRate * 4}`, `alimiter=limit=${ceiling}:level=0:latency=1`, `aresample=${sampleRate}`]
 }
 
 /** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */

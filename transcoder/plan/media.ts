@@ -55,6 +55,17 @@ export interface VideoStream {
   durationSeconds: number | null
 }
 
+/** One stream's loudness in one mix (ITU-R BS.1770). */
+export interface MeasuredLoudness {
+  channels: 2 | 6
+  /** null = silence. */
+  integratedLufs: number | null
+  /** dB above full scale; null = silence. */
+  truePeakDb: number | null
+  /** How loud it is with that gain behind the limiter; empty where none is needed. */
+  limited: { gainDb: number; integratedLufs: number }[]
+}
+
 export interface AudioStream {
   index: number
   /** 1-based position among the audio streams: what `source_stream` counts. */
@@ -66,6 +77,8 @@ export interface AudioStream {
   language: string | null
   /** Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or nobody looked (inspect.ts). */
   dialnorm: number | null
+  /** Empty where nobody asked (transcoder/loudness.ts). */
+  loudness: MeasuredLoudness[]
   startSeconds: number | null
   durationSeconds: number | null
 }

@@ -112,6 +112,8 @@ export interface AudioPlan {
   language: string | null
   /** Linear percent, 0 to 200. */
   volumePercent: number
+  /** The gain in dB that makes it as loud as asked, behind a limiter of true peaks or not; null = nothing was asked. */
+  loudness: { gainDb: number; limited: boolean } | null
   /** Dialogue level that ac3 states, 1 to 31 (dB below full scale); null for the other codecs. */
   dialnorm: number | null
 }

@@ -15,6 +15,7 @@ export function checkCombinations(draft: Draft, findings: Findings): void {
   for (const [index, profile] of draft.audioProfiles.entries()) {
     checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
   }
+  checkLoudness(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
   warnWithoutEffect(draft, findings)
@@ -131,6 +132,14 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
   }
 }
 
+/** Both set the level: which of them is meant cannot be known. */
+function checkLoudness(draft: Draft, findings: Findings): void {
+  const { loudness_lufs: loudness, audio_volume: volume = 100 } = draft
+  if (loudness === undefined || volume === 100) return
+  const message = `loudness_lufs ${loudness} and audio_volume ${volume} contradict each other; leave one of them out`
+  findings.problem('conflict', 'loudness_lufs', message)
+}
+
 /** Decisions "codec × container", bucket_output_path and create_tar_file. */
 function checkContainer(draft: Draft, findings: Findings): void {
   const silverlight = draft.output_container === 'silverlight'
@@ -170,6 +179,12 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   }
   if (draft.scte35_passthough === true && draft.output_container === 'mp4' && !segmented) {
     warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')
+  }
+  if (
+    draft.loudness_lufs !== undefined &&
+    !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)
+  ) {
+    warn('loudness_lufs', 'no audio profile produces audio')
   }
   if (draft.audio_output_path && !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) {
     warn('audio_output_path', 'no audio profile produces audio')

@@ -200,6 +200,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       : null,
     detelecine: config.auto_detelecine_flag ?? false,
     audioVolume: config.audio_volume,
+    loudnessLufs: config.loudness_lufs ?? null,
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),

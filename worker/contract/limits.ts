@@ -21,6 +21,8 @@ export const HEIGHT = { minimum: 16, maximum: 4320 } as const
 
 /** Specification 8. */
 export const AUDIO_VOLUME = { minimum: 0, maximum: 200 } as const
+/** LUFS. Below, a lossy codec's own noise is near; above, nothing but a square wave is that loud. */
+export const LOUDNESS_LUFS = { minimum: -40, maximum: -5 } as const
 export const DIALNORM = { minimum: 0, maximum: 31 } as const
 export const SOURCE_STREAM = { minimum: 1, maximum: 8 } as const
 export const IP_DISTANCE = { minimum: 1, maximum: 8 } as const
@@ -71,6 +73,7 @@ export function publishedLimits() {
     width: { ...WIDTH, also: [0] },
     height: { ...HEIGHT, also: [0] },
     audio_volume: AUDIO_VOLUME,
+    loudness_lufs: LOUDNESS_LUFS,
     dolby_digital_dialnorm: DIALNORM,
     source_stream: SOURCE_STREAM,
     ip_distance: IP_DISTANCE,

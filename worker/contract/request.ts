@@ -238,7 +238,10 @@ export const jobFields = z.object({
   }),
   auto_detelecine_flag: optionalFlag('Inverse telecine where 3:2 pulldown is measured.'),
   picture_transform: choice('How the picture is fitted or turned.', PICTURE_TRANSFORMS, 'none'),
-  loudness_lufs: extension('Loudness normalisation.'),
+  loudness_lufs: optionalNumber(
+    'Loudness that the whole sound is brought to (EBU R 128), with true peaks below −1 dBTP. Not together with audio_volume.',
+    { ...limits.LOUDNESS_LUFS, unit: 'LUFS' },
+  ),
   dynamic_range: extension('sdr or source.'),
   program_number: extension('Program of a transport stream.'),
   webhook_url: extension('Address that is told of the job’s end.'),

@@ -76,6 +76,8 @@ export interface JobSpec {
   detelecine: boolean
   /** 0 to 200, linear percent. */
   audioVolume: number
+  /** Loudness that the sound is brought to, in LUFS; null = it is left as it is. */
+  loudnessLufs: number | null
   /** Base name of the input without extension, safe as a file name; for derived output names. */
   inputName: string
   /** Directory of the outputs below the job's destination, normalised, without a slash at its end; '' = none. */

@@ -397,6 +397,7 @@ describe('the job in the service’s own words', () => {
       logo: null,
       detelecine: false,
       audioVolume: 100,
+      loudnessLufs: null,
       closedCaptions: null,
       inputName: 'My_film',
       audioDirectory: null,
@@ -450,5 +451,20 @@ describe('the job in the service’s own words', () => {
         expect(() => JSON.stringify(result)).not.toThrow()
       }
     }
+  })
+})
+
+describe('loudness_lufs', () => {
+  it.each([-40, -23, -16.5, -5])('%f is accepted', (loudness_lufs) => {
+    const { warnings, config } = accept(request({ loudness_lufs }))
+    expect(warnings).toEqual([])
+    expect(toSpec(config).loudnessLufs).toBe(loudness_lufs)
+  })
+  it.each([-40.1, -4.9, 0, '-23 LUFS'])('%s is refused', (loudness_lufs) => {
+    expect(refuse(request({ loudness_lufs }))).toMatchObject([{ field: 'loudness_lufs' }])
+  })
+  it('contradicts audio_volume', () => {
+    expect(names(refuse(request({ loudness_lufs: -23, audio_volume: 50 })))).toEqual(['conflict loudness_lufs'])
+    expect(accept(request({ loudness_lufs: -23, audio_volume: 100 })).warnings).toEqual([])
   })
 })
