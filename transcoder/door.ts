@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { isJobErrorCode, jobErrors, type JobErrorCode } from '#contract/errors.ts'
 import type {
+  EstimatePost,
   FailPost,
   FinishPost,
   PartReply,
@@ -87,6 +88,12 @@ export class Door {
   async finish(body: FinishPost, signal: AbortSignal): Promise<void> {
     const limits = { totalMs: 5 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'output_unreachable' } as const
     await this.#call<unknown>({ method: 'POST', path: '/finish', body, signal, ...limits })
+  }
+
+  /** The end of a dry run; idempotent at the door. */
+  async estimate(body: EstimatePost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/estimate', body, signal, ...limits })
   }
 
   async fail(body: FailPost, totalMs: number, signal: AbortSignal): Promise<void> {

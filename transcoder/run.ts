@@ -3,6 +3,7 @@
 import { toSpec } from '#contract/job.ts'
 import {
   SUPPORTED_PROTOCOLS,
+  type EstimatePost,
   type FailPost,
   type FinishPost,
   type RunRequest,
@@ -21,6 +22,7 @@ import type { Log } from './log.ts'
 import { prepareLogo } from './logo.ts'
 import { measure } from './measure.ts'
 import { planJob } from './plan/decide.ts'
+import { estimateJob } from './plan/estimate.ts'
 import { plannedFiles } from './plan/files.ts'
 import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
@@ -72,8 +74,13 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     secrets.push(gateway.secret)
     const attempt = { engine: context.engine, settings, log, door, gateway, workspace, lanes, progress, halt }
     const finished = await transcode(attempt, request)
-    await door.finish(finished, commitSignal(halt.signal))
-    log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
+    if ('estimate' in finished) {
+      await door.estimate(finished, commitSignal(halt.signal))
+      log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
+    } else {
+      await door.finish(finished, commitSignal(halt.signal))
+      log.info('finished', { outputs: finished.objects.length, bytes: finished.progress.bytes_stored })
+    }
   } catch (error) {
     // The first reason counts: what fails after a halt fails because of it. This also ends whatever is still under way.
     halt.abort(error)
@@ -88,8 +95,8 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   }
 }
 
-/** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. */
-async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishPost> {
+/** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. A dry run ends with its plan. */
+async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishPost | EstimatePost> {
   const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
   const task = await door.task(halt.signal)
   requireOurs(task, request)
@@ -100,7 +107,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   )
   try {
     progress.enter('probing')
-    await gateway.open()
+    const { size: sizeBytes } = await gateway.open()
     const media = await probe(engine, gateway.url, { signal: halt.signal, cwd: workspace.cwd }).catch(
       (error: unknown) => {
         requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
@@ -114,19 +121,23 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
         ? await findCues(gateway, media, outputStart(spec, media, engine.features), halt.signal)
         : null
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
-    const plan = await agreeOnPlan(attempt, task, async () => {
+    const survey = async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
       const inspected = await inspect(engine, gateway.url, spec, media, places)
       const options = { ...places, threads: settings.threads }
       const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
       requireSource(attempt)
-      return planJob(spec, known, engine.features, found, logo)
-    })
-    if (plan.durationSeconds !== null)
-      await requireSpace(
-        workspace.out,
-        plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0),
-      )
+      return { media: known, plan: planJob(spec, known, engine.features, found, logo) }
+    }
+    if (task.kind === 'plan') {
+      const { media: known, plan } = await survey()
+      await requireRoom(attempt, plan)
+      const source = { media: known, found, sizeBytes }
+      const estimate = estimateJob(spec, source, plan, settings.pricing)
+      return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
+    }
+    const plan = await agreeOnPlan(attempt, task, async () => (await survey()).plan)
+    await requireRoom(attempt, plan)
 
     progress.enter('transcoding')
     const uploads = await encode(attempt, plan, media.formats, found?.cues)
@@ -146,6 +157,13 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   } finally {
     clearTimeout(deadline)
   }
+}
+
+/** A dry run asks for it as well: it promises what the job would meet. */
+async function requireRoom({ workspace }: Attempt, plan: Plan): Promise<void> {
+  if (plan.durationSeconds === null) return
+  const bytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
+  await requireSpace(workspace.out, bytes)
 }
 
 function requireOurs(task: TaskDescription, request: RunRequest): void {

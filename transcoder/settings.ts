@@ -2,6 +2,8 @@
 // Not in charge of: finding ffmpeg (ffmpeg/locate.ts).
 import { readFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
+import type { Pricing } from './plan/predict.ts'
+import { listMachine, listPrices } from './plan/speed.ts'
 
 export interface Settings {
   host: string
@@ -13,20 +15,43 @@ export interface Settings {
   /** Threads for each codec; 0 = as many as ffmpeg likes, which is right where the machine shows what it grants. */
   threads: number
   version: string
+  /** What estimates are computed with. */
+  pricing: Pricing
 }
 
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const port = Number(env['PORT'] ?? '0')
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`PORT must be a number from 0 to 65535, not "${env['PORT']}".`)
+  const threads = grantedThreads(availableParallelism(), readCpuMax())
   return {
     host: env['HOST'] || '127.0.0.1',
     port,
     secret: env['TRANSCODER_SECRET'] || null,
     workDir: env['WORK_DIR'] || tmpdir(),
-    threads: grantedThreads(availableParallelism(), readCpuMax()),
+    threads,
     version: env['SPLICEPOINT_VERSION'] || '0.1.0',
+    pricing: readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }
+}
+
+/**
+ * `text` is a JSON object with any of `vcpu_second`, `memory_gib_second`, `disk_gb_second`, `store_writes_per_million` (US dollars)
+ * and `memory_gib`, `disk_gb` (what the machine has); the rest is Cloudflare's list.
+ * Throws for anything else: an estimate with a price that nobody meant would be worse than none.
+ */
+export function readPricing(text: string | undefined, vcpus: number): Pricing {
+  const all: Record<string, number> = { ...listPrices, ...listMachine }
+  const given: unknown = text ? JSON.parse(text) : {}
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new Error('ESTIMATE_PRICES must be a JSON object.')
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(all, name) || typeof value !== 'number' || !(value >= 0))
+      throw new Error(`ESTIMATE_PRICES: ${name} must be one of ${Object.keys(all).join(', ')}, and a number from 0.`)
+    all[name] = value
+  }
+  const { memory_gib = 0, disk_gb = 0, ...prices } = all
+  return { machine: { vcpus, memory_gib, disk_gb }, prices: { ...listPrices, ...prices } }
 }
 
 /**

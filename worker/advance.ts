@@ -55,6 +55,7 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
           outputs: options.outputs ?? null,
           progress: options.progress ?? null,
           warnings: options.warnings ?? null,
+          estimate: options.estimate ?? null,
         }),
       )
     }

@@ -1,7 +1,7 @@
 // In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (schedule.ts), what it does (transcoder/).
 import type { RunRequest } from '#contract/task.ts'
-import { TASK_PROTOCOL } from '#contract/task.ts'
+import { protocolOf } from '#contract/task.ts'
 import { settings } from './env.ts'
 import type { TaskRow } from './ledger/tasks.ts'
 import { attemptToken } from './token.ts'
@@ -16,7 +16,7 @@ const LOCAL_TIMEOUT_MS = 10_000
 export async function dispatch(env: Env, task: TaskRow): Promise<string | null> {
   if (task.slot === null) return 'no slot'
   const request: RunRequest = {
-    protocol: TASK_PROTOCOL,
+    protocol: protocolOf(task.kind),
     task_id: task.id,
     attempt: task.attempt,
     token: await attemptToken(env, task.id, task.attempt),

@@ -1,6 +1,7 @@
 // In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
 // Not in charge of: its shape (contract/status.ts).
 import type { JobError, Warning } from '#contract/errors.ts'
+import type { Estimate } from '#contract/estimate.ts'
 import type { PublicOutput, PublicStatus } from '#contract/status.ts'
 import { publicStatus } from '#contract/status.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
@@ -31,6 +32,8 @@ export async function statusOf(
     error: job.error === null ? null : (JSON.parse(job.error) as JobError),
     warnings: JSON.parse(job.warnings) as Warning[],
     outputs,
+    dryRun: job.kind === 'plan',
+    estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
     position: job.position ?? null,
     createdAt: job.created_at,
     startedAt: job.started_at,

@@ -3,7 +3,7 @@ import type { TaskEvent, TaskLife, TaskState } from '#contract/lifecycle.ts'
 import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/lifecycle.ts'
 
 const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
-const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({ state, attempt: 3, lost: 1, ...change })
+const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({ kind: 'transcode', state, attempt: 3, lost: 1, ...change })
 const permanent = { code: 'source_not_media', message: 'not a media file' } as const
 const passing = { code: 'source_unreachable', message: 'away' } as const
 
@@ -14,6 +14,7 @@ const events: TaskEvent[] = [
   { type: 'lost', attempt: 3, ranMs: 0 },
   { type: 'attempt_failed', attempt: 3, error: permanent },
   { type: 'finish', attempt: 3 },
+  { type: 'planned', attempt: 3 },
   { type: 'committed', attempt: 3 },
   { type: 'commit_failed', attempt: 3, error: permanent },
   { type: 'cancel' },
@@ -29,6 +30,7 @@ describe('which event moves a task from which state', () => {
     ['lost', '- queued queued - - - -'],
     ['attempt_failed', '- failed failed - - - -'],
     ['finish', '- - committing - - - -'],
+    ['planned', '- - - - - - -'],
     ['committed', '- - - completed - - -'],
     ['commit_failed', '- - - failed - - -'],
     ['cancel', 'cancelled cancelled cancelled - - - -'],
@@ -41,6 +43,24 @@ describe('which event moves a task from which state', () => {
     })
     expect(got.join(' ')).toBe(row)
   })
+})
+
+test('a dry run ends with its plan, in one step, and has nothing to commit', () => {
+  const plan = (state: TaskState): TaskLife => life(state, { kind: 'plan' })
+  const got = (type: string) =>
+    states.map((state) => {
+      const decided = transition(plan(state), events.find((candidate) => candidate.type === type)!)
+      return decided.ok ? decided.next.state : '-'
+    })
+  expect(got('planned').join(' ')).toBe('- - completed - - - -')
+  expect(got('finish').join(' ')).toBe('- - - - - - -')
+  expect(got('lost').join(' ')).toBe('- queued queued - - - -')
+  expect(got('cancel').join(' ')).toBe('cancelled cancelled cancelled - - - -')
+  expect(transition(plan('running'), { type: 'planned', attempt: 3 })).toMatchObject({
+    effects: ['release_slot', 'settle', 'schedule'],
+  })
+  expect(transition(plan('running'), { type: 'planned', attempt: 2 })).toEqual({ ok: false, refusal: 'stale' })
+  expect(transition(plan('completed'), { type: 'planned', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
 })
 
 test('terminal states never change, whatever comes (I2)', () => {

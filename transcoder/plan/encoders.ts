@@ -4,7 +4,7 @@
 import type { Quality } from '#contract/spec.ts'
 import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
 
-const presets: Record<'h264' | 'hevc', Record<Quality, string>> = {
+export const presets: Record<'h264' | 'hevc', Record<Quality, string>> = {
   h264: { good: 'veryfast', better: 'medium', best: 'slow' },
   hevc: { good: 'veryfast', better: 'fast', best: 'slow' },
 }

@@ -17,8 +17,12 @@ export const terminal: Readonly<Record<TaskState, boolean>> = {
   cancelled: true,
 }
 
+/** plan = a dry run: it writes no outputs, so it has nothing to commit. */
+export type TaskKind = 'transcode' | 'plan'
+
 /** The part of a task that transitions read and write. */
 export interface TaskLife {
+  kind: TaskKind
   state: TaskState
   /** The fence: number of the current attempt, 0 before the first. */
   attempt: number
@@ -42,6 +46,8 @@ export type TaskEvent =
   | { type: 'lost'; attempt: number; ranMs: number }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
   | { type: 'finish'; attempt: number }
+  /** A dry run has its estimate. */
+  | { type: 'planned'; attempt: number }
   | { type: 'committed'; attempt: number }
   | { type: 'commit_failed'; attempt: number; error: JobError }
   | { type: 'cancel' }
@@ -117,7 +123,7 @@ export function transition(life: TaskLife, event: TaskEvent): Transition {
   if (terminal[life.state]) {
     const repeated =
       (event.type === 'committed' && life.state === 'completed') ||
-      (event.type === 'finish' && life.state === 'completed') ||
+      (event.type === (life.kind === 'plan' ? 'planned' : 'finish') && life.state === 'completed') ||
       (event.type === 'cancel' && life.state === 'cancelled')
     return refuse(repeated ? 'same' : 'terminal')
   }
@@ -144,8 +150,12 @@ export function transition(life: TaskLife, event: TaskEvent): Transition {
         : lose(life, event.error)
     case 'finish':
       if (life.state === 'committing') return refuse('same')
-      return life.state === 'running'
+      return life.state === 'running' && life.kind === 'transcode'
         ? move(life, { state: 'committing' }, ['release_slot', 'commit', 'schedule'])
+        : refuse('impossible')
+    case 'planned':
+      return life.state === 'running' && life.kind === 'plan'
+        ? move(life, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])
         : refuse('impossible')
     case 'committed':
       return life.state === 'committing' ? move(life, { state: 'completed' }, ['settle']) : refuse('impossible')

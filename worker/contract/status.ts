@@ -1,6 +1,7 @@
 // In charge of: what the ledger and the monitor know → the public status of the specification (2.4): strings, "-1", null.
 // Not in charge of: reading either of them.
 import type { JobError, Warning } from './errors.ts'
+import type { Estimate } from './estimate.ts'
 import type { JobState, TaskState } from './lifecycle.ts'
 import type { ProgressPost } from './task.ts'
 
@@ -42,6 +43,10 @@ export interface PublicStatus {
   error: JobError | null
   warnings: Warning[]
   outputs: PublicOutput[]
+  /** Nothing is encoded or written; what it would take is in `estimate`. */
+  dry_run: boolean
+  /** Of a dry run that ended well. */
+  estimate: Estimate | null
   queue_position: number | null
   eta_seconds: number | null
   created_at: string
@@ -58,6 +63,8 @@ export interface StatusFacts {
   error: JobError | null
   warnings: Warning[]
   outputs: PublicOutput[]
+  dryRun: boolean
+  estimate: Estimate | null
   /** Queued tasks before this one; only while it waits. */
   position: number | null
   /** Milliseconds since 1970. */
@@ -127,6 +134,8 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     error: facts.error,
     warnings: facts.warnings,
     outputs: facts.outputs,
+    dry_run: facts.dryRun,
+    estimate: facts.estimate,
     queue_position: facts.position,
     eta_seconds:
       ended || facts.task !== 'running'

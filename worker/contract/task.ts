@@ -1,11 +1,22 @@
 // In charge of: the messages between the Worker's task door and the transcoder.
 // Not in charge of: what either side does with them.
 import * as z from 'zod/mini'
+import type { Estimate } from './estimate.ts'
 import type { JobConfig } from './job.ts'
+import type { TaskKind } from './lifecycle.ts'
 
 /** Raised when a message changes shape. Old and new versions meet during a rollout, so the door accepts every version in `SUPPORTED_PROTOCOLS`. */
 export const TASK_PROTOCOL = 1
-export const SUPPORTED_PROTOCOLS: readonly number[] = [1]
+/**
+ * Spoken for dry runs only. A transcoder of before would take such a task for a transcode and write outputs: it refuses this
+ * number instead (`/run` answers 400), and the task waits until a newer one is there.
+ */
+const PLAN_PROTOCOL = 2
+export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, PLAN_PROTOCOL]
+
+export function protocolOf(kind: TaskKind): number {
+  return kind === 'plan' ? PLAN_PROTOCOL : TASK_PROTOCOL
+}
 
 /** The largest body that one request to the door may carry, in bytes (a Worker accepts 100 MB on the lowest plan). */
 export const MAX_DOOR_BODY_BYTES = 32 * 1024 * 1024
@@ -31,7 +42,8 @@ export interface TaskDescription {
   task_id: string
   job_id: string
   attempt: number
-  kind: 'transcode'
+  /** plan = a dry run: it ends with `/estimate`, and the door takes no upload of it. */
+  kind: TaskKind
   config: JobConfig
   /** The plan that an earlier attempt stored; a later attempt follows it. */
   plan: unknown
@@ -111,6 +123,18 @@ export const finishPost = z.object({
   progress: progressPost,
 })
 export type FinishPost = z.infer<typeof finishPost>
+
+/** The largest estimate that a job keeps, in bytes of JSON. */
+export const MAX_ESTIMATE_BYTES = 512 * 1024
+
+/** How a dry run ends well. */
+export const estimatePost = z.object({
+  /** An `Estimate`: shown as it is, so only the transcoder knows its inside. */
+  estimate: z.record(z.string(), z.unknown()),
+  warnings: z.array(warning).check(z.maxLength(200)),
+  progress: progressPost,
+})
+export type EstimatePost = Omit<z.infer<typeof estimatePost>, 'estimate'> & { estimate: Estimate }
 
 export const failPost = z.object({
   /** failed = the job's problem; interrupted = the transcoder is stopping and gives the task back; cancelled = as told by a heartbeat. */

@@ -1,6 +1,6 @@
 // In charge of: the SQL of jobs, one statement a function.
 // Not in charge of: task transitions (ledger/tasks.ts), the public shape (contract/status.ts).
-import type { JobState, TaskState } from '#contract/lifecycle.ts'
+import type { JobState, TaskKind, TaskState } from '#contract/lifecycle.ts'
 
 export interface JobRow {
   id: number
@@ -13,6 +13,7 @@ export interface JobRow {
   error: string | null
   outputs: string | null
   progress: string | null
+  estimate: string | null
   priority: number
   created_at: number
   started_at: number | null
@@ -24,6 +25,7 @@ export interface JobRow {
 /** A job with the task that carries it out (one a job in this version). */
 export interface JobWithTask extends JobRow {
   task: string
+  kind: TaskKind
   task_state: TaskState
   attempt: number
   lost: number
@@ -63,13 +65,13 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
 }
 
 /** The job's single task, only where the job itself was inserted. */
-export function insertTask(db: D1Database, job: NewJob, task: string): D1PreparedStatement {
+export function insertTask(db: D1Database, job: NewJob, task: string, kind: TaskKind): D1PreparedStatement {
   return db
     .prepare(
       `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at)
-       SELECT ?1, id, account, 'transcode', 'queued', priority, 0, created_at FROM jobs WHERE job_id = ?2`,
+       SELECT ?1, id, account, ?3, 'queued', priority, 0, created_at FROM jobs WHERE job_id = ?2`,
     )
-    .bind(task, job.jobId)
+    .bind(task, job.jobId, kind)
 }
 
 export function insertIdempotency(db: D1Database, job: NewJob, key: string, fingerprint: string): D1PreparedStatement {
@@ -88,7 +90,7 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
     .first<{ fingerprint: string; job_id: string; warnings: string }>()
 }
 
-const taskColumns = `tasks.id AS task, tasks.state AS task_state, tasks.attempt, tasks.lost`
+const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost`
 const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
 const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
 

@@ -8,7 +8,6 @@ export interface TaskRow extends TaskLife {
   id: string
   job: number
   account: string
-  kind: 'transcode'
   slot: number | null
   plan: string | null
   priority: number
@@ -115,6 +114,7 @@ export interface JobEnd {
   outputs: string | null
   progress: string | null
   warnings: string | null
+  estimate: string | null
 }
 
 /**
@@ -134,7 +134,7 @@ export function mirrorJob(
          started_at = CASE WHEN ?2 = 'running' THEN COALESCE(started_at, ?3) ELSE started_at END,
          finished_at = CASE WHEN ?4 THEN ?3 ELSE finished_at END,
          error = COALESCE(?5, error), outputs = COALESCE(?6, outputs), progress = COALESCE(?7, progress),
-         warnings = COALESCE(?8, warnings)
+         warnings = COALESCE(?8, warnings), estimate = COALESCE(?13, estimate)
        WHERE id = ?1 AND state IN ('queued', 'running', 'committing')
          AND EXISTS (SELECT 1 FROM tasks WHERE id = ?9 AND state = ?10 AND attempt = ?11 AND lost = ?12)`,
     )
@@ -151,6 +151,7 @@ export function mirrorJob(
       next.state,
       next.attempt,
       next.lost,
+      end.estimate,
     )
 }
 

@@ -17,7 +17,7 @@ import {
   MIN_PART_BYTES,
   planPost,
   progressPost,
-  TASK_PROTOCOL,
+  protocolOf,
   uploadRequest,
 } from '#contract/task.ts'
 import { readJson } from '../body.ts'
@@ -34,6 +34,7 @@ import { keyBelow } from '../storage/path.ts'
 import type { Sink, StoreErrorCode } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
+import { endDryRun } from './estimate.ts'
 import { serveLogo } from './logo.ts'
 import { serveSource } from './source.ts'
 
@@ -93,11 +94,11 @@ export const door = new Hono<DoorEnv>()
     await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
     const config = JSON.parse(job.config) as JobConfig
     return c.json({
-      protocol: TASK_PROTOCOL,
+      protocol: protocolOf(task.kind),
       task_id: id,
       job_id: jobId,
       attempt,
-      kind: 'transcode',
+      kind: task.kind,
       config,
       plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
       input_name: await nameOf(c.env, job, config),
@@ -166,7 +167,7 @@ export const door = new Hono<DoorEnv>()
       throw new RequestError('invalid_request', 'Two objects have the same path.')
     }
     const before = await findTask(c.env.DB, id)
-    if (!before || before.attempt !== attempt) throw stale()
+    if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
     if (before.state === 'running') {
       await storeRecord(c.env, jobId, attempt, finish)
       // The last figures are what people see while the commit goes on.
@@ -182,6 +183,8 @@ export const door = new Hono<DoorEnv>()
     if (task?.state === 'committing') await commit(c.env, task)
     return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
   })
+
+  .post('/task/:id/estimate', endDryRun)
 
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var

@@ -7,7 +7,7 @@ import * as z from 'zod/mini'
 import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job.ts'
 import { outputProvider, validateJob } from '#contract/job.ts'
-import type { JobState } from '#contract/lifecycle.ts'
+import type { JobState, TaskKind } from '#contract/lifecycle.ts'
 import { MAX_BODY_BYTES } from '#contract/limits.ts'
 import { publicStatus } from '#contract/status.ts'
 import { authenticate } from '../auth.ts'
@@ -67,7 +67,7 @@ const listQuery = z.strictObject({
   created_to: z.optional(z.iso.datetime({ offset: true })),
 })
 
-const createQuery = z.strictObject({})
+const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
 
 export const jobs = new Hono<AppEnv>()
   .use(authenticate('jobs'))
@@ -80,6 +80,7 @@ export const jobs = new Hono<AppEnv>()
     if (!checked.ok) throw invalidBody(checked.problems)
     const { config, secrets, warnings } = checked
     const account = c.get('account')
+    const kind = c.req.valid('query').dry_run === 'true' ? 'plan' : 'transcode'
 
     const source = sourceRef(account, config, secrets)
     if (source.provider === 'file-upload' && !(await findUpload(c.env.DB, account, source.number, Date.now()))) {
@@ -105,18 +106,19 @@ export const jobs = new Hono<AppEnv>()
       now,
       deadlineAt: now + DEADLINE_MS,
     }
-    const statements = [insertJob(c.env.DB, job, idempotencyKey), insertTask(c.env.DB, job, `${jobId}-0`)]
+    const statements = [insertJob(c.env.DB, job, idempotencyKey), insertTask(c.env.DB, job, `${jobId}-0`, kind)]
     let fingerprint = ''
     if (idempotencyKey !== null) {
       // Keyed, because the body holds secrets and the hash outlives the request.
-      fingerprint = await sign(c.env, 'idempotency', text)
+      // A dry run and a job are two requests, whatever they have in common.
+      fingerprint = await sign(c.env, kind === 'plan' ? 'idempotency of a dry run' : 'idempotency', text)
       statements.unshift(insertIdempotency(c.env.DB, job, idempotencyKey, fingerprint))
     }
     const results = await c.env.DB.batch<{ id: number }>(statements)
     const inserted = results[idempotencyKey === null ? 0 : 1]?.results[0]
     if (!inserted) return repeated(c, account, idempotencyKey ?? '', fingerprint)
     c.executionCtx.waitUntil(scheduleSoon(c.env))
-    return created(c, { id: inserted.id, jobId, config, warnings, createdAt: now })
+    return created(c, { id: inserted.id, jobId, kind, config, warnings, createdAt: now })
   })
 
   // List: newest first
@@ -180,6 +182,7 @@ async function read(env: Env, job: JobWithTask, base: string) {
 interface Created {
   id: number
   jobId: string
+  kind: TaskKind
   config: JobConfig
   warnings: Warning[]
   createdAt: number
@@ -193,6 +196,7 @@ function created(c: Context<AppEnv>, job: Created): Response {
       cloud: outputProvider(job.config),
       updated_at: new Date(job.createdAt).toISOString(),
       job_id: job.jobId,
+      ...(job.kind === 'plan' ? { dry_run: true } : {}),
       status: publicStatus({
         jobId: job.jobId,
         job: 'queued',
@@ -201,6 +205,8 @@ function created(c: Context<AppEnv>, job: Created): Response {
         error: null,
         warnings: job.warnings,
         outputs: [],
+        dryRun: job.kind === 'plan',
+        estimate: null,
         position: null,
         createdAt: job.createdAt,
         startedAt: null,
@@ -213,11 +219,11 @@ function created(c: Context<AppEnv>, job: Created): Response {
   )
 }
 
-/** The same key came before: same body, same answer; another body is refused (I10). */
+/** The same key came before: same request, same answer; another body, or a dry run of it, is refused (I10). */
 async function repeated(c: Context<AppEnv>, account: string, key: string, fingerprint: string): Promise<Response> {
   const first = await findIdempotency(c.env.DB, account, key)
   if (first?.fingerprint !== fingerprint) {
-    throw new RequestError('idempotency_conflict', 'This Idempotency-Key was used with another body.', {
+    throw new RequestError('idempotency_conflict', 'This Idempotency-Key was used with another body, or with another dry_run.', {
       field: 'Idempotency-Key',
     })
   }
@@ -226,6 +232,7 @@ async function repeated(c: Context<AppEnv>, account: string, key: string, finger
   return created(c, {
     id: job.id,
     jobId: job.job_id,
+    kind: job.kind,
     config: JSON.parse(job.config) as JobConfig,
     warnings: JSON.parse(first.warnings) as Warning[],
     createdAt: job.created_at,

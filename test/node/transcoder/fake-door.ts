@@ -5,12 +5,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
+  estimatePost,
   failPost,
   finishPost,
   MAX_DOOR_BODY_BYTES,
   planPost,
   progressPost,
   uploadRequest,
+  type EstimatePost,
   type FailPost,
   type FinishPost,
   type PlanPost,
@@ -26,7 +28,7 @@ export type Fault = (call: {
   n: number
 }) => boolean | Promise<boolean>
 
-export type Operation = 'task' | 'plan' | 'input' | 'logo' | 'uploads' | 'part' | 'progress' | 'finish' | 'fail'
+export type Operation = 'task' | 'plan' | 'input' | 'logo' | 'uploads' | 'part' | 'progress' | 'finish' | 'estimate' | 'fail'
 
 interface Upload {
   path: string
@@ -56,6 +58,7 @@ export class FakeDoor {
   readonly beats: ProgressPost[] = []
   readonly fails: FailPost[] = []
   finished: FinishPost | null = null
+  estimated: EstimatePost | null = null
   source: FakeSource
   logo: Buffer = Buffer.alloc(0)
   task: TaskDescription | null = null
@@ -128,7 +131,7 @@ export class FakeDoor {
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
     const match =
-      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(url)
+      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(url)
     if (!match) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return json(response, 404, { error: { code: 'not_found', message: url } })
@@ -172,6 +175,10 @@ export class FakeDoor {
       case 'finish': {
         this.finished = this.#parse(finishPost, await body(request)) as FinishPost
         return json(response, 200, { state: 'committing' })
+      }
+      case 'estimate': {
+        this.estimated = this.#parse(estimatePost, await body(request)) as unknown as EstimatePost
+        return json(response, 200, { state: 'completed' })
       }
       case 'fail': {
         const post = this.#parse(failPost, await body(request))

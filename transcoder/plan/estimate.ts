@@ -1,0 +1,148 @@
+// In charge of: a dry run's answer: the source as found, the plan told, what it would take.
+// Not in charge of: the plan (decide.ts), the model (predict.ts), the sentences (words.ts).
+import type { Estimate, FileReport, SourceReport } from '#contract/estimate.ts'
+import type { JobSpec } from '#contract/spec.ts'
+import type { SourceCues } from './cues.ts'
+import type { MediaInfo, VideoStream } from './media.ts'
+import type { AudioPlan, OutputPlan, Plan, VideoPlan } from './plan.ts'
+import { audioFileBytes, outputBytes, predict, type Pricing } from './predict.ts'
+import { toNumber } from './rational.ts'
+import { sourceScan } from './scan.ts'
+import { describeAudio, describeOutput, ratioText } from './words.ts'
+
+const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
+
+/** `media` is the source as planning saw it, `found` its cues where they were looked for. */
+export function estimateJob(
+  spec: JobSpec,
+  source: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
+  plan: Plan,
+  pricing: Pricing,
+): Estimate {
+  const outputs = [
+    ...plan.outputs.map((output) => outputReport(output, plan)),
+    ...plan.audioFiles.map(
+      (file): FileReport => ({
+        path: file.path,
+        content_type: file.contentType,
+        profile: null,
+        description: [describeAudio(file.audio)],
+        video: null,
+        audio: [trackReport(file.audio)],
+        output_bytes: audioFileBytes(file),
+      }),
+    ),
+  ]
+  return {
+    version: 1,
+    probe: sourceReport(spec, source),
+    plan: { duration_seconds: plan.durationSeconds, outputs },
+    predicted: predict(
+      plan,
+      source.media,
+      outputs.map((output) => output.output_bytes),
+      pricing,
+    ),
+    warnings: plan.warnings,
+  }
+}
+
+function sourceReport(
+  spec: JobSpec,
+  { media, found, sizeBytes }: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
+): SourceReport {
+  const size = media.sizeBytes ?? sizeBytes
+  const seconds = media.durationSeconds
+  return {
+    formats: media.formats,
+    duration_seconds: seconds,
+    size_bytes: size,
+    bitrate_kbps: size !== null && seconds !== null && seconds > 0 ? Math.round(size / 125 / seconds) : null,
+    video: media.video === null ? null : pictureReport(spec, media.video),
+    audio: media.audio.map((stream) => ({
+      source_stream: stream.number,
+      codec: stream.codec,
+      channels: stream.channels,
+      channel_layout: stream.channelLayout,
+      sample_rate: stream.sampleRate,
+      language: stream.language,
+      dialnorm: stream.dialnorm,
+      duration_seconds: stream.durationSeconds,
+    })),
+    cues: spec.passCues
+      ? { pids: [...(found?.pids ?? [])], splice_points: [...(found?.splicePoints ?? [])].length }
+      : null,
+    other: media.other.map(({ type, codec, language }) => ({ type, codec, language })),
+  }
+}
+
+function pictureReport(spec: JobSpec, video: VideoStream): SourceReport['video'] {
+  return {
+    codec: video.codec,
+    width: video.width,
+    height: video.height,
+    sample_aspect_ratio: ratioText(video.sar),
+    rotation: video.rotation,
+    frame_rate: video.frameRate === null ? null : ratioText(video.frameRate, '/'),
+    variable_frame_rate: video.variableFrameRate,
+    // The plan has its warnings already.
+    scan: sourceScan(spec, video, []).kind,
+    field_order: video.fieldOrder,
+    pixel_format: video.pixelFormat,
+    transfer: video.colorTransfer ?? 'unknown',
+    primaries: video.colorPrimaries ?? 'unknown',
+    matrix: video.colorSpace ?? 'unknown',
+    hdr: HDR_TRANSFERS.includes(video.colorTransfer ?? ''),
+    captions: video.captionChannels,
+    has_captions: video.closedCaptions,
+  }
+}
+
+function outputReport(output: OutputPlan, plan: Plan): FileReport {
+  return {
+    path: output.path,
+    content_type: output.contentType,
+    profile: output.profile,
+    description: describeOutput(output, plan),
+    video: videoReport(output.video),
+    audio: output.audio.map(trackReport),
+    output_bytes: outputBytes(output, plan.durationSeconds),
+  }
+}
+
+function videoReport(video: VideoPlan): FileReport['video'] {
+  const rate = toNumber(video.frameRate)
+  const { logo } = video
+  const isFramed = video.pictureWidth < video.width || video.pictureHeight < video.height
+  return {
+    codec: video.codec,
+    width: video.width,
+    height: video.height,
+    sample_aspect_ratio: ratioText(video.sar),
+    frame_rate: ratioText(video.frameRate, '/'),
+    frames_per_second: Number(rate.toFixed(3)),
+    scan: video.scan,
+    deinterlaced: video.deinterlace !== 'none',
+    bitrate_mode: video.mode,
+    bitrate_kbps: video.bitrateKbps,
+    max_kbps: video.maxKbps,
+    buffer_bits: video.bufferBits,
+    gop_frames: video.gopFrames,
+    gop_seconds: Number((video.gopFrames / rate).toFixed(3)),
+    b_frames: video.bFrames,
+    captions: video.captions,
+    logo: logo === null ? null : { x: logo.x, y: logo.y, width: logo.width, height: logo.height },
+    picture: isFramed ? { width: video.pictureWidth, height: video.pictureHeight } : null,
+  }
+}
+
+function trackReport(track: AudioPlan): FileReport['audio'][number] {
+  return {
+    codec: track.codec,
+    channels: track.channels,
+    bitrate_kbps: track.bitrateKbps,
+    sample_rate: track.sampleRate,
+    source_stream: track.sourceStream,
+    language: track.language,
+  }
+}
