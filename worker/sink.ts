@@ -59,5 +59,7 @@ export async function logoAddressOf(env: Env, job: JobWithTask): Promise<string 
 /** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
 export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> {
   const job = await findJobByBackendId(env.DB, jobId)
-  return job && job.kind === 'transcode' ? openSink(env, { provider: 'vendor-store', account: job.account, jobId }) : null
+  return job && job.kind === 'transcode'
+    ? openSink(env, { provider: 'vendor-store', account: job.account, jobId })
+    : null
 }

@@ -3,7 +3,13 @@ import type { TaskEvent, TaskLife, TaskState } from '#contract/lifecycle.ts'
 import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/lifecycle.ts'
 
 const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
-const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({ kind: 'transcode', state, attempt: 3, lost: 1, ...change })
+const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({
+  kind: 'transcode',
+  state,
+  attempt: 3,
+  lost: 1,
+  ...change,
+})
 const permanent = { code: 'source_not_media', message: 'not a media file' } as const
 const passing = { code: 'source_unreachable', message: 'away' } as const
 
@@ -49,7 +55,10 @@ test('a dry run ends with its plan, in one step, and has nothing to commit', () 
   const plan = (state: TaskState): TaskLife => life(state, { kind: 'plan' })
   const got = (type: string) =>
     states.map((state) => {
-      const decided = transition(plan(state), events.find((candidate) => candidate.type === type)!)
+      const decided = transition(
+        plan(state),
+        events.find((candidate) => candidate.type === type)!,
+      )
       return decided.ok ? decided.next.state : '-'
     })
   expect(got('planned').join(' ')).toBe('- - completed - - - -')

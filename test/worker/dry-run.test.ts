@@ -201,7 +201,8 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
   await env.DB.batch([
     env.DB.prepare(`INSERT INTO jobs ${row} ('j1', 'a', 'running', '{}', '[]', 1, 2, 3)`),
     env.DB.prepare(`INSERT INTO jobs ${row} ('j2', 'a', 'completed', '{}', '[]', 1, 2, 3)`),
-    env.DB.prepare(`INSERT INTO tasks (id, job, account, kind, state, attempt, lost, slot, plan, priority, not_before, lease_until, updated_at)
+    env.DB
+      .prepare(`INSERT INTO tasks (id, job, account, kind, state, attempt, lost, slot, plan, priority, not_before, lease_until, updated_at)
       VALUES ('j1-0', 1, 'a', 'transcode', 'running', 2, 1, 0, '{"version":1}', 5, 6, 7, 8)`),
     env.DB.prepare(`INSERT INTO tasks (id, job, account, kind, state, not_before, updated_at)
       VALUES ('j2-0', 2, 'a', 'transcode', 'completed', 0, 9)`),
@@ -209,8 +210,11 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
   ])
   const rows = async () => (await env.DB.prepare('SELECT * FROM tasks ORDER BY id').all()).results
   const indexes = async () =>
-    (await env.DB.prepare(`SELECT sql FROM sqlite_master WHERE tbl_name = 'tasks' AND type = 'index' ORDER BY name`).all())
-      .results
+    (
+      await env.DB.prepare(
+        `SELECT sql FROM sqlite_master WHERE tbl_name = 'tasks' AND type = 'index' ORDER BY name`,
+      ).all()
+    ).results
   const [rowsBefore, indexesBefore] = [await rows(), await indexes()]
   for (const migration of later) await env.DB.batch(migration.queries.map((query) => env.DB.prepare(query)))
   expect(await rows()).toEqual(rowsBefore)
@@ -218,7 +222,9 @@ test('the migration keeps the tasks, their indexes and their foreign key', async
   expect(rowsBefore).toHaveLength(2)
   expect((await env.DB.prepare('PRAGMA foreign_key_check').all()).results).toEqual([])
   const insert = (id: string, jobRow: number, kind: string) =>
-    env.DB.prepare(`INSERT INTO tasks (id, job, account, kind, state, not_before, updated_at) VALUES (?1, ?2, 'a', ?3, 'queued', 0, 0)`)
+    env.DB.prepare(
+      `INSERT INTO tasks (id, job, account, kind, state, not_before, updated_at) VALUES (?1, ?2, 'a', ?3, 'queued', 0, 0)`,
+    )
       .bind(id, jobRow, kind)
       .run()
   await insert('j1-1', 1, 'plan')

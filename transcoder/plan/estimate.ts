@@ -21,17 +21,15 @@ export function estimateJob(
 ): Estimate {
   const outputs = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
-    ...plan.audioFiles.map(
-      (file): FileReport => ({
-        path: file.path,
-        content_type: file.contentType,
-        profile: null,
-        description: [describeAudio(file.audio)],
-        video: null,
-        audio: [trackReport(file.audio)],
-        output_bytes: audioFileBytes(file),
-      }),
-    ),
+    ...plan.audioFiles.map((file): FileReport => ({
+      path: file.path,
+      content_type: file.contentType,
+      profile: null,
+      description: [describeAudio(file.audio)],
+      video: null,
+      audio: [trackReport(file.audio)],
+      output_bytes: audioFileBytes(file),
+    })),
   ]
   return {
     version: 1,

@@ -103,7 +103,15 @@ export function predict(
   const seconds = plan.durationSeconds
   const known = files.filter((range) => range !== null)
   if (seconds === null || known.length < files.length)
-    return { wall_seconds: null, cpu_seconds: null, output_bytes: null, cost_usd: null, store_writes: null, machine, prices }
+    return {
+      wall_seconds: null,
+      cpu_seconds: null,
+      output_bytes: null,
+      cost_usd: null,
+      store_writes: null,
+      machine,
+      prices,
+    }
   const likely = seconds * cpuRate(plan, media)
   const cpu = map((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU[end])
   const wall = {

@@ -20,7 +20,7 @@ export const DECODE_OTHER = 0.005
 export const SCALE = 0.0006
 /** Of the source's pixels. */
 export const DEINTERLACE = 0.0024
-export const TONE_MAP = 0.03
+export const TONE_MAP = 0.025
 /** Per track and second of sound: decoding, resampling and encoding. */
 export const AUDIO_SECONDS = 0.02
 

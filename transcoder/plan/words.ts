@@ -63,7 +63,9 @@ export function describeOutput(output: OutputPlan, plan: Plan): string[] {
     sentences.push(`Logo of ${width} × ${height} at ${x}, ${y} with an opacity of ${number(opacity * 100)} %.`)
   }
   if (plan.cues !== null)
-    sentences.push(`SCTE-35 cues on PID ${plan.cues.pid}, with ${video.spliceFrames.length} key frames at splice points.`)
+    sentences.push(
+      `SCTE-35 cues on PID ${plan.cues.pid}, with ${video.spliceFrames.length} key frames at splice points.`,
+    )
   if (output.muxRateKbps !== null) sentences.push(`A constant multiplex of ${output.muxRateKbps} kbps.`)
   return sentences
 }

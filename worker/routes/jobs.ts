@@ -223,9 +223,13 @@ function created(c: Context<AppEnv>, job: Created): Response {
 async function repeated(c: Context<AppEnv>, account: string, key: string, fingerprint: string): Promise<Response> {
   const first = await findIdempotency(c.env.DB, account, key)
   if (first?.fingerprint !== fingerprint) {
-    throw new RequestError('idempotency_conflict', 'This Idempotency-Key was used with another body, or with another dry_run.', {
-      field: 'Idempotency-Key',
-    })
+    throw new RequestError(
+      'idempotency_conflict',
+      'This Idempotency-Key was used with another body, or with another dry_run.',
+      {
+        field: 'Idempotency-Key',
+      },
+    )
   }
   const job = await findJobByBackendId(c.env.DB, first.job_id)
   if (!job) throw notFound()

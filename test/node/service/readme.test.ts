@@ -69,6 +69,14 @@ test('the polling loop of the README works with the standard library of Python',
   expect(output).toContain(`${service.base}/o/`)
 })
 
+test('the dry run of the README tells what it would take', async (context) => {
+  const [ask, read] = blocks('Ask before you run', 'sh')
+  expect(JSON.parse(await run(context, 'bash', ['-euc', ask!]))).toMatchObject({ dry_run: true, warnings: [] })
+  const answer = await run(context, 'bash', ['-euc', read!])
+  expect(answer).toContain('1280 × 720, samples 1:1, 25 frames per second, progressive.')
+  expect(answer).toContain('"cost_usd":{"low":')
+})
+
 test('the parameter reference is what the schema says', async (context) => {
   await run(context, process.execPath, [join(ROOT, 'scripts/reference.ts'), '--check'])
 })

@@ -28,7 +28,17 @@ export type Fault = (call: {
   n: number
 }) => boolean | Promise<boolean>
 
-export type Operation = 'task' | 'plan' | 'input' | 'logo' | 'uploads' | 'part' | 'progress' | 'finish' | 'estimate' | 'fail'
+export type Operation =
+  | 'task'
+  | 'plan'
+  | 'input'
+  | 'logo'
+  | 'uploads'
+  | 'part'
+  | 'progress'
+  | 'finish'
+  | 'estimate'
+  | 'fail'
 
 interface Upload {
   path: string
@@ -131,7 +141,9 @@ export class FakeDoor {
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
     const match =
-      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(url)
+      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
+        url,
+      )
     if (!match) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return json(response, 404, { error: { code: 'not_found', message: url } })

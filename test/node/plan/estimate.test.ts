@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { planJob } from '../../../transcoder/plan/decide.ts'
+import { estimateJob } from '../../../transcoder/plan/estimate.ts'
+import type { Pricing } from '../../../transcoder/plan/predict.ts'
+import { listMachine, listPrices } from '../../../transcoder/plan/speed.ts'
+import { readPricing } from '../../../transcoder/settings.ts'
+import type { JobSpec } from '#contract/spec.ts'
+import type { MediaInfo } from '../../../transcoder/plan/media.ts'
+import { job, rendition, sound, source, track } from './jobs.ts'
+
+const pricing: Pricing = { machine: { vcpus: 4, ...listMachine }, prices: listPrices }
+const estimate = (spec: JobSpec, media: MediaInfo = source(), price = pricing) =>
+  estimateJob(spec, { media, found: null, sizeBytes: 2_000_000 }, planJob(spec, media), price)
+
+test('the source is told as it was probed', () => {
+  const media = source(
+    { rotation: 90, colorTransfer: 'smpte2084', fieldOrder: 'tt', captionChannels: ['CC1'], closedCaptions: true },
+    {
+      audio: [sound({ language: 'eng' })],
+      other: [{ index: 2, id: null, type: 'subtitle', codec: 'dvb_subtitle', language: 'swe' }],
+    },
+  )
+  expect(estimate(job(), media).probe).toMatchObject({
+    formats: ['mov', 'mp4'],
+    duration_seconds: 10,
+    size_bytes: 1_000_000,
+    bitrate_kbps: 800,
+    video: {
+      codec: 'h264',
+      width: 1280,
+      height: 720,
+      rotation: 90,
+      frame_rate: '25/1',
+      scan: 'interlaced',
+      field_order: 'tt',
+      hdr: true,
+      captions: ['CC1'],
+      has_captions: true,
+    },
+    audio: [{ source_stream: 1, codec: 'aac', channels: 2, language: 'eng' }],
+    cues: null,
+    other: [{ type: 'subtitle', codec: 'dvb_subtitle', language: 'swe' }],
+  })
+})
+
+test('each output is told in sentences and in numbers', () => {
+  const { plan, warnings } = estimate(job({ gopSeconds: 2, audioDirectory: 'sound' }))
+  expect(plan.outputs).toHaveLength(2)
+  expect(plan.outputs[0]!.description).toEqual([
+    '320 × 180, samples 1:1, 25 frames per second, progressive.',
+    'h.264 (preset veryfast), 500 kbps on average with peaks of 750, in a buffer of 1.5 Mbit.',
+    'Closed GOPs of 50 frames (2 s), 2 B-frames between anchors.',
+    'Audio: aac stereo at 128 kbps, 48000 Hz, from source stream 1.',
+    'Captions inside the pictures are carried over, where there are some.',
+  ])
+  expect(plan.outputs[0]).toMatchObject({
+    path: 'out_0.mp4',
+    profile: 0,
+    video: { frame_rate: '25/1', gop_frames: 50, gop_seconds: 2, b_frames: 2, bitrate_mode: 'vbr', max_kbps: 750 },
+    audio: [{ codec: 'aac', source_stream: 1 }],
+  })
+  expect(plan.outputs[1]).toMatchObject({ profile: null, video: null, audio: [{ codec: 'aac' }] })
+  expect(warnings).toEqual(planJob(job({ gopSeconds: 2, audioDirectory: 'sound' }), source()).warnings)
+})
+
+test('more work is predicted to take longer: length, size, preset, codec, renditions', () => {
+  const cpu = (spec: JobSpec, media?: MediaInfo) => estimate(spec, media).predicted.cpu_seconds!.likely
+  const plain = cpu(job())
+  expect(cpu(job(), source({ durationSeconds: 100 }, { durationSeconds: 100 }))).toBeGreaterThan(5 * plain)
+  expect(cpu(job({ quality: 'better' }))).toBeGreaterThan(plain)
+  expect(cpu(job({ quality: 'best' }))).toBeGreaterThan(cpu(job({ quality: 'better' })))
+  expect(cpu(job({ videoCodec: 'hevc' }))).toBeGreaterThan(plain)
+  expect(cpu(job({ video: [rendition(), rendition({ index: 1, height: 360, width: 640 })] }))).toBeGreaterThan(plain)
+})
+
+test('figures are ordered, and a total is the sum of its parts', () => {
+  const { plan, predicted } = estimate(
+    job({ video: [rendition(), rendition({ index: 1, mode: 'qvbr' })], audioDirectory: 'a', audio: [track()] }),
+  )
+  for (const range of [predicted.wall_seconds!, predicted.cpu_seconds!, predicted.output_bytes!, predicted.cost_usd!]) {
+    expect(range.low).toBeLessThanOrEqual(range.likely)
+    expect(range.likely).toBeLessThanOrEqual(range.high)
+    expect(range.low).toBeGreaterThan(0)
+  }
+  const sum = plan.outputs.reduce((total, output) => total + output.output_bytes!.likely, 0)
+  expect(predicted.output_bytes!.likely).toBe(sum)
+  expect(predicted.store_writes).toBe(3 * plan.outputs.length)
+})
+
+test('the price is that of the table, which a setting changes', () => {
+  const { cpu_seconds: cpu, wall_seconds: wall, cost_usd: cost, store_writes: writes } = estimate(job()).predicted
+  const standing = 12 * 0.0000025 + 20 * 0.00000007
+  expect(cost!.likely).toBeCloseTo(cpu!.likely * 0.00002 + wall!.likely * standing + writes! * 4.5e-6, 5)
+  const own = readPricing('{"vcpu_second": 1, "memory_gib": 2}', 3)
+  expect(own).toEqual({ machine: { vcpus: 3, memory_gib: 2, disk_gb: 20 }, prices: { ...listPrices, vcpu_second: 1 } })
+  expect(estimate(job(), source(), own).predicted.cost_usd!.likely).toBeGreaterThan(1)
+  for (const text of ['[]', '{"vcpu": 1}', '{"vcpu_second": "1"}', '{"vcpu_second": -1}', 'x'])
+    expect(() => readPricing(text, 1), text).toThrow()
+})
+
+test('a source of unknown length has a plan and no figures', () => {
+  const { plan, predicted } = estimate(job(), source({ durationSeconds: null }, { durationSeconds: null }))
+  expect(predicted).toMatchObject({ wall_seconds: null, cpu_seconds: null, output_bytes: null, cost_usd: null })
+  expect(plan.outputs[0]!.output_bytes).toBeNull()
+})
