@@ -83,7 +83,9 @@ function cpuRate(plan: Plan, media: MediaInfo): number {
   const decode = sourcePixels * (DECODE[video?.codec ?? ''] ?? DECODE_OTHER)
   const pictures = plan.outputs.reduce((sum, output) => sum + pictureRate(output.video, sourcePixels), 0)
   const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
-  const tracks = plan.outputs.reduce((sum, output) => sum + output.audio.length, 0) + plan.audioFiles.length
+  const sound = [...plan.outputs.flatMap((output) => output.audio), ...plan.audioFiles.map((file) => file.audio)]
+  // A loudness is measured in a pass of its own.
+  const tracks = sound.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
   return decode + pictures + toneMapped + tracks * AUDIO_SECONDS
 }
 

@@ -35,7 +35,13 @@ function audioText(track: AudioPlan): string {
 }
 
 export function describeAudio(track: AudioPlan): string {
-  return `Audio: ${audioText(track)}.`
+  return `Audio: ${audioText(track)}${levelText(track)}.`
+}
+
+function levelText({ loudness, volumePercent }: AudioPlan): string {
+  if (loudness !== null)
+    return `, brought to its loudness by ${number(loudness.gainDb)} dB${loudness.limited ? ' with its peaks limited' : ''}`
+  return volumePercent === 100 ? '' : `, at ${volumePercent} % of its volume`
 }
 
 export function describeOutput(output: OutputPlan, plan: Plan): string[] {
