@@ -21,7 +21,7 @@ export async function findCues(
 ): Promise<CueFindings | null> {
   const pid = media.video?.id ?? null
   if (pid === null || !media.formats.includes('mpegts')) return null
-  const scan = new CueScan(pid, Math.round(startSeconds * TICKS_PER_SECOND))
+  const scan = new CueScan(pid, Math.round(startSeconds * TICKS_PER_SECOND), media.program?.number ?? null)
   const reader = new PacketReader()
   let read = 0
   for await (const chunk of gateway.read(signal)) {

@@ -11,6 +11,7 @@ import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
 import type { MediaInfo, VideoStream } from './plan/media.ts'
+import { audioPad, pidsOf, videoPad } from './plan/program.ts'
 import { deepProbe, looksDeeper } from './plan/streamCount.ts'
 import { probe } from './probe.ts'
 
@@ -31,7 +32,7 @@ export async function inspect(
   places: Places,
 ): Promise<MediaInfo> {
   const deep = looksDeeper(spec, probed)
-  const media = deep ? await probe(engine, url, { ...places, deep }) : probed
+  const media = deep ? await probe(engine, url, { ...places, deep, program: spec.program }) : probed
   const input = [...inputFlags(url), ...(deep ? deepProbe : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {
@@ -47,7 +48,7 @@ export async function inspect(
           await extract(
             engine,
             input,
-            ['-map', `0:a:${stream.number - 1}`, '-c', 'copy', '-frames:a', '1', '-f', 'data'],
+            ['-map', audioPad(pidsOf(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
             places,
           ),
         ),
@@ -60,7 +61,7 @@ export async function inspect(
     const kind = elementary[stream.codec]
     if (kind === undefined) return {}
     const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
-    const output = ['-map', '0:V:0', '-c', 'copy', ...limits, '-f', kind.format]
+    const output = ['-map', videoPad(pidsOf(media)), '-c', 'copy', ...limits, '-f', kind.format]
     const pictures = await extract(engine, input, output, places)
     const { captions, activeFormat } = readUserData(pictures, kind.codec)
     return {

@@ -8,6 +8,7 @@ import { limiter, mix } from './plan/filters.ts'
 import { shareFilters } from './plan/graph.ts'
 import { CEILING_DB, gainsToTry, soundsToMeasure } from './plan/loudness.ts'
 import type { MeasuredLoudness, MediaInfo } from './plan/media.ts'
+import { audioPad, pidsOf } from './plan/program.ts'
 import { deepProbe, looksDeeper } from './plan/streamCount.ts'
 
 interface Options {
@@ -95,7 +96,7 @@ function listeningArgs(
   )
   const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
     shareFilters(
-      `[0:a:${stream - 1}]`,
+      `[${audioPad(pidsOf(media), stream)}]`,
       branches.flatMap((branch, index) =>
         branch.stream === stream ? [{ label: `o${index}`, filters: filters(branch, `m${index}`) }] : [],
       ),

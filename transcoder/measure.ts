@@ -5,6 +5,7 @@ import { inputFlags } from './ffmpeg/cell.ts'
 import { runFfmpeg, type Programs } from './ffmpeg/run.ts'
 import { measureLoudness } from './loudness.ts'
 import type { MeasuredScan, MediaInfo } from './plan/media.ts'
+import { pidsOf, videoPad } from './plan/program.ts'
 import { needsMeasuring } from './plan/scan.ts'
 
 /** 20 s of PAL: enough to get past a title, and read in a second or two. */
@@ -21,12 +22,12 @@ export async function measure(
   const { spec } = source
   if (media.video === null || !needsMeasuring(spec, media)) return media
   const { threads = 0, ...run } = options
-  const result = await runFfmpeg(engine, measuringArgs(url, threads), run)
+  const result = await runFfmpeg(engine, measuringArgs(url, videoPad(pidsOf(media)), threads), run)
   options.signal?.throwIfAborted()
   return { ...media, video: { ...media.video, scan: readScan(result.stderr) } }
 }
 
-function measuringArgs(url: string, threads: number): string[] {
+function measuringArgs(url: string, pad: string, threads: number): string[] {
   return [
     '-nostdin',
     '-hide_banner',
@@ -43,7 +44,7 @@ function measuringArgs(url: string, threads: number): string[] {
     '-i',
     url,
     '-map',
-    '0:V:0',
+    pad,
     '-frames:v',
     `${FRAMES}`,
     '-vf',

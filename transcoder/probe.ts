@@ -19,7 +19,7 @@ const PROBE_TIMEOUT_MS = 120_000
 export async function probe(
   engine: Engine,
   url: string,
-  options: { signal?: AbortSignal; cwd: string; deep?: boolean },
+  options: { signal?: AbortSignal; cwd: string; deep?: boolean; program?: number | null },
 ): Promise<MediaInfo> {
   const args = [
     ...inputFlags(url),
@@ -31,6 +31,7 @@ export async function probe(
     'json',
     '-show_format',
     '-show_streams',
+    '-show_programs',
     '-i',
     url,
   ]
@@ -41,7 +42,7 @@ export async function probe(
     options.signal?.throwIfAborted()
     throw error instanceof FfprobeError ? explain(error) : error
   }
-  const media = readMedia(JSON.parse(text) as ProbeDocument)
+  const media = readMedia(JSON.parse(text) as ProbeDocument, options.program ?? null)
   if (media.video === null && media.audio.length === 0)
     throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
       details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },

@@ -108,13 +108,12 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   try {
     progress.enter('probing')
     const { size: sizeBytes } = await gateway.open()
-    const media = await probe(engine, gateway.url, { signal: halt.signal, cwd: workspace.cwd }).catch(
-      (error: unknown) => {
-        requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
-        throw error
-      },
-    )
     const spec = toSpec(task.config, task.input_name)
+    const wanted = { signal: halt.signal, cwd: workspace.cwd, program: spec.program }
+    const media = await probe(engine, gateway.url, wanted).catch((error: unknown) => {
+      requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
+      throw error
+    })
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
     const found =
       spec.passCues && spec.container === 'ts'

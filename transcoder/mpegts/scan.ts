@@ -47,6 +47,7 @@ export class CueScan {
     damaged: 0,
   }
   readonly #videoPid: number
+  readonly #program: number | null
   readonly #timeline: Timeline
   readonly #tables = new Map<number, SectionAssembler>([[0, new SectionAssembler()]])
   readonly #cues = new Map<number, SectionAssembler>()
@@ -57,9 +58,13 @@ export class CueScan {
   #picture = 0
   #bytes = 0
 
-  /** `videoPid`: the video that is transcoded; its program's cues are wanted. `origin`: the clock at its first picture. */
-  constructor(videoPid: number, origin: number) {
+  /**
+   * `videoPid`: the video that is transcoded; its program's cues are wanted. `origin`: the clock at its first picture.
+   * `program`: its number, since programs may share a video; null = any with that video.
+   */
+  constructor(videoPid: number, origin: number, program: number | null = null) {
     this.#videoPid = videoPid
+    this.#program = program
     this.#timeline = new Timeline(origin)
   }
 
@@ -103,6 +108,7 @@ export class CueScan {
       if (!this.#tables.has(pid)) this.#tables.set(pid, new SectionAssembler())
     const map = readPmt(section)
     if (map === null || !map.streams.some(({ pid }) => pid === this.#videoPid)) return
+    if (this.#program !== null && map.program !== this.#program) return
     this.#map = map
     for (const stream of map.streams.filter(isCueStream)) {
       if (this.#cues.has(stream.pid)) continue

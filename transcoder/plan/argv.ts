@@ -4,6 +4,7 @@
 import { audioEncoder, videoEncoder } from './encoders.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
+import { audioPad, videoPad } from './program.ts'
 import { deepProbe } from './streamCount.ts'
 import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
 
@@ -69,16 +70,15 @@ function graph(plan: Plan): string {
   )
   const audio = plan.sourceAudio.flatMap((stream) =>
     shareFilters(
-      `[0:a:${stream - 1}]`,
+      `[${audioPad(plan.pids, stream)}]`,
       tracks
         .filter(({ track }) => track.sourceStream === stream)
         .map(({ track, label }) => ({ filters: audioFilters(track), label })),
       'asplit',
     ),
   )
-  // V, not v: cover art is a video stream too.
   return [
-    ...shareFilters('[0:V:0]', video, 'split'),
+    ...shareFilters(`[${videoPad(plan.pids)}]`, video, 'split'),
     // Over the finished picture, so that bars, turns and fields do not move it.
     ...shareFilters('[1:v:0]', logos, 'split'),
     ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(logo)}[v${position}]`),

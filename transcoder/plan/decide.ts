@@ -15,6 +15,7 @@ import { planGeometry, upright } from './geometry.ts'
 import { planLogo } from './logo.ts'
 import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
 import type { AudioFilePlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
+import { checkProgram, pidsOf } from './program.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
 import { gopOf, outputRate, sourceRate } from './rate.ts'
@@ -64,12 +65,13 @@ export function planJob(
         field: 'output_container',
       },
     )
+  const warnings: Warning[] = []
+  checkProgram(spec, media, warnings)
   if (video === null)
     throw new PlanError('no_video', 'The source has no video stream.', {
       details: { audio_streams: media.audio.length, other_streams: media.other.length },
     })
 
-  const warnings: Warning[] = []
   const source = upright(video)
   const picture = readPicture(video, source)
   const scan = sourceScan(spec, video, warnings)
@@ -125,6 +127,7 @@ export function planJob(
     durationSeconds,
     videoOffsetSeconds,
     sourceAudio,
+    pids: pidsOf(media),
     picture: abilities.zscale ? picture : { ...picture, conversion: 'none' },
     fields: scan.fields,
     scaler: abilities.zscale ? 'zscale' : 'scale',

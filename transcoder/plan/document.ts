@@ -7,6 +7,7 @@ import { distance, ratio } from './rational.ts'
 export interface ProbeDocument {
   format?: { format_name?: string; start_time?: string; duration?: string; size?: string }
   streams?: ProbeStream[]
+  programs?: { program_num?: number; streams?: { index?: number }[] }[]
 }
 interface ProbeStream {
   index?: number
@@ -41,22 +42,56 @@ interface ProbeStream {
 const VARIABLE_FROM = 0.01
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
-export function readMedia(document: ProbeDocument): MediaInfo {
-  const streams = document.streams ?? []
+/** `wanted`: the number of the program that is asked for, of a transport stream; null = the first one with video. */
+export function readMedia(document: ProbeDocument, wanted: number | null = null): MediaInfo {
+  const formats = document.format?.format_name?.split(',') ?? []
+  const programs = formats.includes('mpegts') ? (document.programs ?? []) : []
+  const program = chooseProgram(document, programs, wanted)
+  const members = (program?.streams ?? []).map(({ index }) => index)
+  const streams = (document.streams ?? []).filter(({ index }) => program === null || members.includes(index))
   const pictures = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
   const sounds = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
   // Positions count every audio stream, as ffmpeg's `0:a:n` does, even one that could not be read.
   const allSounds = streams.filter((stream) => stream.codec_type === 'audio')
   const main = pictures[0]
   return {
-    formats: document.format?.format_name?.split(',') ?? [],
-    durationSeconds: positive(document.format?.duration),
-    startSeconds: number(document.format?.start_time),
+    formats,
+    ...(program === null
+      ? { durationSeconds: positive(document.format?.duration), startSeconds: number(document.format?.start_time) }
+      : extent(streams)),
     sizeBytes: positive(document.format?.size),
     video: main === undefined ? null : readVideo(main),
     audio: sounds.map((stream) => readAudio(stream, allSounds.indexOf(stream) + 1)),
+    program:
+      program?.program_num === undefined
+        ? null
+        : { number: program.program_num, fileStartSeconds: number(document.format?.start_time) },
+    programs: programs.flatMap(({ program_num }) => program_num ?? []),
     other: streams.filter((stream) => stream !== main && !sounds.includes(stream)).map(readOther),
   }
+}
+
+type Program = NonNullable<ProbeDocument['programs']>[number]
+
+/** null where there is no choice, or none was found. */
+function chooseProgram(document: ProbeDocument, programs: readonly Program[], wanted: number | null): Program | null {
+  if (wanted !== null) return programs.find(({ program_num }) => program_num === wanted) ?? null
+  if (programs.length < 2) return null
+  const isPicture = (index: number | undefined) =>
+    document.streams?.some((stream) => stream.index === index && stream.codec_type === 'video' && hasSize(stream))
+  return programs.find(({ streams }) => streams?.some(({ index }) => isPicture(index))) ?? null
+}
+
+/** The whole file's would count the other programs, which may be longer or on another clock. */
+function extent(streams: readonly ProbeStream[]): { durationSeconds: number | null; startSeconds: number | null } {
+  const starts = streams.flatMap(({ start_time }) => number(start_time) ?? [])
+  if (starts.length === 0) return { durationSeconds: null, startSeconds: null }
+  const begin = Math.min(...starts)
+  const ends = streams.flatMap(({ start_time, duration }) => {
+    const length = positive(duration)
+    return length === null ? [] : [(number(start_time) ?? begin) + length]
+  })
+  return { durationSeconds: ends.length === 0 ? null : Math.max(...ends) - begin, startSeconds: begin }
 }
 
 function isCover(stream: ProbeStream): boolean {
@@ -121,6 +156,7 @@ function rotation(stream: ProbeStream): VideoStream['rotation'] {
 function readAudio(stream: ProbeStream, position: number): AudioStream {
   return {
     index: stream.index ?? 0,
+    id: identifier(stream),
     number: position,
     codec: stream.codec_name ?? 'unknown',
     channels: stream.channels ?? 0,

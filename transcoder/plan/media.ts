@@ -68,7 +68,9 @@ export interface MeasuredLoudness {
 
 export interface AudioStream {
   index: number
-  /** 1-based position among the audio streams: what `source_stream` counts. */
+  /** As in VideoStream. */
+  id: number | null
+  /** 1-based position among the audio streams (of the chosen program): what `source_stream` counts. */
   number: number
   codec: string
   channels: number
@@ -103,11 +105,20 @@ export interface MediaInfo {
   formats: string[]
   /** Seconds; null where unknown (raw streams, pipes). */
   durationSeconds: number | null
+  /** Where its streams begin on the file's clock. */
   startSeconds: number | null
   sizeBytes: number | null
   /** The first video stream that is not cover art; null where there is none. */
   video: VideoStream | null
   audio: AudioStream[]
+  /** The program that the streams are taken from; null = all streams of the file. */
+  program: {
+    number: number
+    /** Where the whole file begins on that clock; other programs may have been started hours before. */
+    fileStartSeconds: number | null
+  } | null
+  /** Numbers of all programs of a transport stream. */
+  programs: number[]
   /** Further video streams, subtitles, data, attachments and cover art. */
   other: OtherStream[]
 }

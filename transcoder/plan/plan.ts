@@ -168,6 +168,8 @@ export interface Plan {
   videoOffsetSeconds: number
   /** Audio streams of the source that some output uses, 1-based, ascending. */
   sourceAudio: number[]
+  /** PIDs by which the streams of one program are taken, audio by its number; null = streams are counted over the whole file. */
+  pids: { video: number | null; audio: Record<number, number> } | null
   picture: SourcePicture
   fields: Fields
   scaler: 'zscale' | 'scale'

@@ -16,7 +16,18 @@ const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 
 /** Seconds by which the video starts after the file's clock, as far as the clock is moved for it. */
 export function videoOffset(spec: JobSpec, media: MediaInfo, abilities: ClockAbility): number {
-  return media.video === null ? 0 : offsetFrom(clockStart(spec, media, abilities), media.video, spec)
+  if (media.video === null) return 0
+  const clock = clockStart(spec, media, abilities)
+  const ahead = beforeProgram(media, abilities)
+  if (ahead === null) return offsetFrom(clock, media.video, spec)
+  return Math.round((ahead + offsetFrom(media.startSeconds, media.video, spec)) * 1e6) / 1e6
+}
+
+/** Seconds from where ffmpeg's clock begins to where the program does, if that clock counts other programs too. */
+function beforeProgram(media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number | null {
+  const { program, startSeconds } = media
+  if (clockFromUsedStreams || startSeconds === null) return null
+  return program === null || program.fileStartSeconds === null ? null : startSeconds - program.fileStartSeconds
 }
 
 /**
@@ -40,7 +51,7 @@ export function outputStart(spec: JobSpec, media: MediaInfo, abilities: ClockAbi
 function clockStart(spec: JobSpec, media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number | null {
   const { startSeconds, video } = media
   if (!clockFromUsedStreams || !media.formats.some((format) => CORRECTED.has(format)))
-    return startSeconds ?? video?.startSeconds ?? null
+    return media.program?.fileStartSeconds ?? startSeconds ?? video?.startSeconds ?? null
   const tracks = spec.video.flatMap(({ audioProfiles }) =>
     audioProfiles.map((index) => spec.audio[index]?.sourceStream),
   )

@@ -40,6 +40,7 @@ export const jobErrors = {
   logo_unavailable: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
+  program_missing: { permanent: true },
   video_bitrate_too_low: { permanent: true },
   frame_rate_unsupported: { permanent: true },
   output_path_conflict: { permanent: true },

@@ -204,6 +204,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
+    program: config.program_number ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     audioDirectory: config.audio_output_path ? normaliseDirectory(config.audio_output_path) : null,
     video: config.videoProfiles.map((profile, index) => ({

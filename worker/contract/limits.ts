@@ -35,6 +35,8 @@ export const MAX_LOGO_BYTES = 5_000_000
 export const MAX_LOGO_PIXELS = 4096 * 4096
 /** −1 (the source's PID) is allowed beside the range. */
 export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
+/** 16 bits; 0 is the network's own (ISO/IEC 13818-1, 2.4.4.5). */
+export const PROGRAM_NUMBER = { minimum: 1, maximum: 65535 } as const
 export const TS_AUDIO_STREAMS = { minimum: 0, maximum: 100 } as const
 
 /** Characters, unless the name says bytes. */
@@ -82,6 +84,7 @@ export function publishedLimits() {
     rotation_blackness: ROTATION_BLACKNESS,
     logo_opacity: LOGO_OPACITY,
     logo: { bytes: MAX_LOGO_BYTES, pixels: MAX_LOGO_PIXELS, types: ['image/png', 'image/jpeg', 'image/webp'] },
+    program_number: PROGRAM_NUMBER,
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
     string_lengths: MAX_LENGTH,
     video_bitrate_kbps: {

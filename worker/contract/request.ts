@@ -243,7 +243,10 @@ export const jobFields = z.object({
     { ...limits.LOUDNESS_LUFS, unit: 'LUFS' },
   ),
   dynamic_range: extension('sdr or source.'),
-  program_number: extension('Program of a transport stream.'),
+  program_number: optionalNumber(
+    'Program of a transport stream; absent = the first with video. source_stream counts within it.',
+    { ...limits.PROGRAM_NUMBER, whole: true },
+  ),
   webhook_url: extension('Address that is told of the job’s end.'),
   thumbnails: extension('Still pictures.'),
   logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),

@@ -82,6 +82,8 @@ export interface JobSpec {
   inputName: string
   /** Directory of the outputs below the job's destination, normalised, without a slash at its end; '' = none. */
   outputDirectory: string
+  /** Number of the program of a transport stream that is taken; null = the first with video. */
+  program: number | null
   /** Audio streams that a transport stream must have; null = not said. */
   expectedAudioStreams: number | null
   /** Directory in which each audio profile is a file of its own, below the job's destination; null = none are. */

@@ -398,6 +398,7 @@ describe('the job in the service’s own words', () => {
       detelecine: false,
       audioVolume: 100,
       loudnessLufs: null,
+      program: null,
       closedCaptions: null,
       inputName: 'My_film',
       audioDirectory: null,

@@ -25,7 +25,7 @@ export async function encode(
   logo?: { image: LogoImage; file: string },
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
   const programs = await engine()
-  const probed = await probe(programs, `file:${input}`, { cwd })
+  const probed = await probe(programs, `file:${input}`, { cwd, program: spec.program })
   const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
   const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
   const plan = planJob(spec, media, abilities ?? programs.features, null, logo?.image)

@@ -374,3 +374,37 @@ describe('what the source is', () => {
     expect(warningCodes(spec, media)).toEqual(codes)
   })
 })
+
+describe('program_number', () => {
+  const two = source(
+    { id: 0x300 },
+    { formats: ['mpegts'], programs: [3, 7], program: { number: 7, fileStartSeconds: 1.4 } },
+  )
+  test('streams are named by PID, and the other programs are told of', () => {
+    const media = { ...two, audio: [sound({ id: 0x301 })] }
+    const plan = planJob(job({ program: 7 }), media)
+    expect(plan.pids).toEqual({ video: 0x300, audio: { 1: 0x301 } })
+    expect(plan.warnings).toMatchObject([{ code: 'other_programs_left_out', field: 'program_number' }])
+    expect(planJob(job(), source()).pids).toBeNull()
+  })
+  test('one that is not there is refused', () => {
+    const media = { ...two, program: null }
+    expect(() => planJob(job({ program: 4 }), media)).toThrow('The source has no program 4; it has programs 3, 7.')
+  })
+  test('has no effect on other containers', () => {
+    expect(warningCodes(job({ program: 1 }), source())).toEqual(['no_effect'])
+  })
+  test('a program that began hours after the file is moved to 0, however the clock begins', () => {
+    const media = {
+      ...two,
+      startSeconds: 7201.4,
+      video: { ...two.video!, startSeconds: 7201.44 },
+      audio: [sound({ id: 1, startSeconds: 7201.4 })],
+    }
+    const abilities = { zscale: true, hevcCaptions: true, captionsAcrossRates: true }
+    expect(planJob(job({ program: 7 }), media, abilities).videoOffsetSeconds).toBe(7200.04)
+    expect(planJob(job({ program: 7 }), media, { ...abilities, clockFromUsedStreams: true }).videoOffsetSeconds).toBe(
+      0.04,
+    )
+  })
+})

@@ -20,6 +20,8 @@ describe('what ffprobe prints, read', () => {
       sizeBytes: null,
       video: null,
       audio: [],
+      program: null,
+      programs: [],
       other: [],
     })
   })

@@ -20,6 +20,7 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     detelecine: false,
     audioVolume: 100,
     loudnessLufs: null,
+    program: null,
     closedCaptions: null,
     inputName: 'clip',
     outputDirectory: '',
@@ -83,6 +84,8 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
     },
     audio: [sound()],
     other: [],
+    program: null,
+    programs: [],
     ...change,
   }
 }
@@ -90,6 +93,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
 export function sound(change: Partial<AudioStream> = {}): AudioStream {
   return {
     index: 1,
+    id: null,
     number: 1,
     codec: 'aac',
     channels: 2,
