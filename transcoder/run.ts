@@ -152,7 +152,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
       role: 'media' as const,
       ...stored[index]!,
     }))
-    return { objects, warnings: plan.warnings, progress: progress.snapshot() }
+    return { objects, written: [], warnings: plan.warnings, progress: progress.snapshot() }
   } finally {
     clearTimeout(deadline)
   }
@@ -184,7 +184,7 @@ async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => 
 /** A plan of another version was made by another version of this program, during a rollout. */
 function readPlan(value: unknown): Plan {
   const plan = value as Partial<Plan> | null
-  if (plan?.version !== 1 || !Array.isArray(plan.outputs) || plan.outputs.length === 0)
+  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (plan.outputs.length === 0 && !plan.packaging))
     throw new TaskError('protocol_mismatch', 'The stored plan was made by another version of the transcoder.')
   return plan as Plan
 }

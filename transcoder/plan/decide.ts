@@ -123,7 +123,8 @@ export function planJob(
     ),
   ].toSorted((a, b) => a - b)
   return {
-    version: 1,
+    version: 2,
+    packaging: null,
     durationSeconds,
     videoOffsetSeconds,
     sourceAudio,

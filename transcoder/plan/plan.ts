@@ -160,8 +160,77 @@ export interface AudioFilePlan {
   expectedBytes: number
 }
 
+/** What a rendition leaves ffmpeg as; several of them come from one encode. */
+export type SegmentForm = 'cmaf' | 'ts' | 'smooth'
+
+/** One stream of segments: a video rendition (in transport streams with its audio inside, where audio is not separate) or an audio rendition. */
+export interface RenditionPlan {
+  kind: 'video' | 'audio'
+  /** `video_0`, `audio_1`: unique, and safe as a name in playlists and manifests. */
+  id: string
+  /** Below the directory of the packaging; the profile's `output` without extension, else the id. */
+  directory: string
+  /** Position in `videoProfiles` or `audioProfiles`. */
+  profile: number
+  /** null for an audio rendition. */
+  video: VideoPlan | null
+  /** An audio rendition's one track; a video rendition's tracks inside of its transport stream. */
+  audio: AudioPlan[]
+  /** Ids of the audio renditions that a video rendition's profile selects. */
+  audioRenditions: string[]
+  forms: SegmentForm[]
+  /** Pictures per segment, whole GOPs; segments also end at `video.spliceFrames`. 0 for an audio rendition, which is cut where video is. */
+  segmentFrames: number
+}
+
+export interface ThumbnailPlan {
+  /** Pixels of one small picture, even. */
+  width: number
+  height: number
+  columns: number
+  rows: number
+  intervalSeconds: number
+  /** Pixels of the poster, even, and the second that it shows. */
+  posterWidth: number
+  posterHeight: number
+  posterSeconds: number
+}
+
+/** Segmented output: what is cut, where it lies, which manifests list it. */
+export interface PackagingPlan {
+  /** Relative path below the job's destination of the directory of the manifests; '' = the destination itself. */
+  directory: string
+  /** Which segments `master.m3u8` lists; null = no HLS. */
+  hls: 'cmaf' | 'ts' | null
+  /** `manifest.mpd` over the cmaf segments. */
+  dash: boolean
+  /** Path below the directory of the Smooth manifest's own: `<name>.ism`; null = none. */
+  smooth: string | null
+  /** Seconds of a full segment, exact: segmentFrames / frameRate of every video rendition. */
+  segmentDuration: Rational
+  /** Relative path of the tar below the job's destination; null = none. */
+  tar: string | null
+  /** The source's captions are also written as WebVTT. */
+  textTracks: boolean
+  thumbnails: ThumbnailPlan | null
+  /** Milliseconds since 1970 at the first picture. */
+  programStart: number
+  renditions: RenditionPlan[]
+}
+
+/** What one pipe out of ffmpeg carries, in the order of its arguments behind the files of `plannedFiles`. */
+export type StreamPlan =
+  | { kind: 'rendition'; rendition: number; form: SegmentForm }
+  /** The source's video as it is, in a transport stream: its captions are read from it. */
+  | { kind: 'captions' }
+  /** One JPEG after another: sheets of thumbnails; the poster. */
+  | { kind: 'thumbnails' }
+  | { kind: 'poster' }
+
 export interface Plan {
-  version: 1
+  version: 2
+  /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
+  packaging: PackagingPlan | null
   /** Seconds of output; null where the source does not say. */
   durationSeconds: number | null
   /** Seconds by which the video starts after the file's clock, taken off so that pictures start at 0 (recipes: VOFF). */

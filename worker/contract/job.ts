@@ -181,6 +181,7 @@ export function outputProvider(config: JobConfig): Provider {
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
   return {
     container: config.output_container,
+    packaging: null,
     videoCodec: codecOf(config.video_codec),
     quality: config.h264_quality,
     gopSeconds: config.gop_length,

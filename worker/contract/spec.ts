@@ -52,8 +52,28 @@ export interface AudioProfile {
   dialnorm: number
 }
 
+/** How the outputs are cut and listed; null in a job means single files. */
+export interface PackagingSpec {
+  hls: boolean
+  dash: boolean
+  /** [MS-SSTR] */
+  smooth: boolean
+  /** Seconds; decision "gop_length": snapped to whole GOPs. */
+  segmentSeconds: number
+  /** Audio renditions of their own where that is a choice (`master_variant_mode`). */
+  separateAudio: boolean
+  /** HLS segments are transport streams where nothing else is needed; else CMAF. */
+  preferTransportStream: boolean
+  tar: boolean
+  thumbnails: boolean
+  /** Milliseconds since 1970 at the first picture. */
+  programStart: number
+}
+
 export interface JobSpec {
   container: Container
+  /** null = single files. */
+  packaging: PackagingSpec | null
   videoCodec: VideoCodec
   quality: Quality
   gopSeconds: number

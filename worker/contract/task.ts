@@ -116,8 +116,34 @@ export const finishedObject = z.object({
 })
 export type FinishedObject = z.infer<typeof finishedObject>
 
+/**
+ * An object whose whole content comes with `finish`: playlists, manifests, job.json. Put at the commit: every media playlist
+ * (stage 1) before what points at it (stage 2).
+ */
+export const writtenObject = z.object({
+  path: outputPath,
+  content_type: z.string().check(z.minLength(1), z.maxLength(100)),
+  profile: z.nullable(z.number()),
+  role: z.enum(['media', 'playlist', 'manifest', 'captions', 'tar', 'report']),
+  body: z.string().check(z.minLength(1), z.maxLength(8 * 1024 * 1024)),
+  stage: z.literal([1, 2]),
+  /** The segments that a media playlist stands for: they are too many for `status.outputs`; job.json lists them all. */
+  segments: z.optional(z.object({ count: z.number(), bytes: z.number() })),
+})
+export type WrittenObject = z.infer<typeof writtenObject>
+
+/**
+ * The path element in which an attempt stores what it makes while it runs (`PUT /task/:id/output/<path>`): segments, init
+ * segments, sprites, captions. No two attempts and no two jobs ever write one key, except in the commit.
+ */
+export function attemptDirectory(jobId: string, attempt: number): string {
+  return `${jobId}-${attempt}`
+}
+
 export const finishPost = z.object({
-  objects: z.array(finishedObject).check(z.minLength(1), z.maxLength(1000)),
+  /** Completed at the commit, before anything that points at them. */
+  objects: z.array(finishedObject).check(z.maxLength(1000)),
+  written: z._default(z.array(writtenObject).check(z.maxLength(1000)), []),
   warnings: z.array(warning).check(z.maxLength(200)),
   /** Last figures, so that the stored status is exact. */
   progress: progressPost,

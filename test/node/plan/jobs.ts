@@ -6,6 +6,7 @@ import type { AudioStream, MediaInfo, VideoStream } from '../../../transcoder/pl
 export function job(change: Partial<JobSpec> = {}): JobSpec {
   return {
     container: 'mp4',
+    packaging: null,
     videoCodec: 'h264',
     quality: 'good',
     gopSeconds: 1,
