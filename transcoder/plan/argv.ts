@@ -5,15 +5,21 @@ import { audioEncoder, videoEncoder } from './encoders.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
 import { audioPad, videoPad } from './program.ts'
+import { plannedFiles } from './files.ts'
+import { captionArgs, segmentArgs, segmentEncodes, trimDelay } from './segmentArgs.ts'
 import { deepProbe } from './streamCount.ts'
-import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
+import { streams } from './streams.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, StreamPlan, VideoPlan } from './plan.ts'
 
 export interface Ends {
   /** Address or `file:` URL of the source. */
   input: string
   /** Security flags that belong before the input (ffmpeg/cell.ts). */
   inputFlags: readonly string[]
-  /** Absolute paths or `pipe:` and the number of a descriptor, one for each file of the plan, in the order of `plannedFiles`. */
+  /**
+   * Absolute paths or `pipe:` and the number of a descriptor, one for each file of the plan, in the order of `plannedFiles`;
+   * behind them pipes only, one for each of its `streams`.
+   */
   outputs: readonly string[]
   /** Absolute path of a PNG that we wrote; needed where the plan has a logo. */
   logo?: string
@@ -51,21 +57,62 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
       ...threads,
       target(ends.outputs[plan.outputs.length + position]),
     ]),
+    ...segmented(plan, ends, threads),
   ]
 }
 
+/** Segmented output: one encode for each rendition, behind the files. */
+function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[] {
+  const listed = streams(plan)
+  const first = plannedFiles(plan).length
+  const pipe = (wanted: (stream: StreamPlan) => boolean) => {
+    const target = ends.outputs[first + listed.findIndex(wanted)]
+    // tee would read a path's characters in ways of its own.
+    if (target === undefined || !/^pipe:\d+$/.test(target)) throw new TypeError('every stream needs a pipe')
+    return target
+  }
+  return [
+    ...segmentEncodes(plan).flatMap((encode, position) => [
+      ...threads,
+      ...segmentArgs(
+        plan,
+        encode,
+        [
+          ...(encode.video === null ? [] : [`v${position}`]),
+          ...encode.audio.map((_track, order) => `a${position}_${order}`),
+        ],
+        (form) =>
+          pipe((each) => each.kind === 'rendition' && each.rendition === encode.rendition && each.form === form),
+      ),
+    ]),
+    ...(plan.packaging?.textTracks === true
+      ? captionArgs(
+          plan,
+          pipe(({ kind }) => kind === 'captions'),
+        )
+      : []),
+  ]
+}
+
+/** What the graph leads to: the outputs, or the renditions of segmented output. */
+function encodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
+  return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : segmentEncodes(plan)
+}
+
 function graph(plan: Plan): string {
-  const video = plan.outputs.map((output, position) => ({
-    filters: videoFilters(plan, output.video),
-    label: output.video.logo === null ? `v${position}` : `b${position}`,
+  const wanted = encodes(plan)
+  const pictures = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
+  const video = pictures.map(({ video, position }) => ({
+    filters: videoFilters(plan, video),
+    label: video.logo === null ? `v${position}` : `b${position}`,
   }))
   const tracks = [
-    ...plan.outputs.flatMap((output, position) =>
-      output.audio.map((track, order) => ({ track, label: `a${position}_${order}` })),
+    ...wanted.flatMap(({ audio, trimmed }, position) =>
+      audio.map((track, order) => ({ track, label: `a${position}_${order}`, more: trimmed ? trimDelay(track) : [] })),
     ),
-    ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}` })),
+    ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
   ]
-  const logos = plan.outputs.flatMap(({ video: { logo }, video }, position) =>
+  const logos = pictures.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, position, filters: logoFilters(video, logo), label: `l${position}` }],
   )
   const audio = plan.sourceAudio.flatMap((stream) =>
@@ -73,7 +120,7 @@ function graph(plan: Plan): string {
       `[${audioPad(plan.pids, stream)}]`,
       tracks
         .filter(({ track }) => track.sourceStream === stream)
-        .map(({ track, label }) => ({ filters: audioFilters(track), label })),
+        .map(({ track, label, more }) => ({ filters: [...audioFilters(track), ...more], label })),
       'asplit',
     ),
   )
@@ -88,7 +135,7 @@ function graph(plan: Plan): string {
 
 /** The logo is input 1: a file of our own, read by one demuxer and one decoder. */
 function logoInput(plan: Plan, ends: Ends): string[] {
-  if (plan.outputs.every((output) => output.video.logo === null)) return []
+  if (encodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
   return [
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'png_pipe', '-codec_whitelist', 'png', '-f', 'png_pipe'],
     ...['-i', target(ends.logo)],

@@ -5,6 +5,7 @@ import type { JobSpec } from '#contract/spec.ts'
 import type { AudioPlan, CuePlan } from './plan.ts'
 import type { Rational } from './media.ts'
 import { PlanError } from './problem.ts'
+import { framesPerStep } from './rate.ts'
 
 /** What planning needs to know of a source's cues. Times in ticks of 90 kHz, 0 = the first picture. */
 export interface SourceCues {
@@ -25,9 +26,10 @@ const MOST_SPLICE_POINTS = 2000
 /** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
 export const CUE_KBPS = 40
 
-/** null where no cues are wanted, or where there are none: then a warning says so. */
+/** null where no cues are wanted or could be carried, or where there are none: then a warning says so. */
 export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warning[]): CuePlan | null {
-  if (!spec.passCues || spec.container !== 'ts') return null
+  const carried = spec.packaging === null ? spec.container === 'ts' : spec.packaging.hls || spec.packaging.dash
+  if (!spec.passCues || !carried) return null
   const field = 'scte35_passthough'
   const warn = (code: string, message: string) => warnings.push({ code, field, message })
   if (cues === null || cues.pids.length === 0) {
@@ -58,10 +60,14 @@ export function requireFreePid({ pid }: CuePlan, audio: readonly AudioPlan[]): v
   )
 }
 
-/** Frames that begin at a splice point, ascending. The first frame is a key frame in any case. */
-export function spliceFrames(points: Iterable<number>, rate: Rational, warnings: Warning[]): number[] {
+/**
+ * Frames that begin at a splice point, ascending. The first frame is a key frame in any case. They lie on the grid of a rate
+ * that renditions have in common, of which `rate` is a multiple.
+ */
+export function spliceFrames(points: Iterable<number>, rate: Rational, grid: Rational, warnings: Warning[]): number[] {
   // As the fps filter rounds: a picture goes to the nearest place.
-  const frames = [...points].map((point) => Math.round((point * rate.num) / (rate.den * TICKS)))
+  const steps = framesPerStep(rate, grid)
+  const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS)) * steps)
   const distinct = [...new Set(frames)].filter((frame) => frame > 0).toSorted((a, b) => a - b)
   if (distinct.length > MOST_SPLICE_POINTS)
     warnings.push({

@@ -16,9 +16,10 @@ import { planLogo } from './logo.ts'
 import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
 import type { AudioFilePlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { checkProgram, pidsOf } from './program.ts'
+import { planPackaging } from './packaging.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
-import { gopOf, outputRate, sourceRate } from './rate.ts'
+import { commonRate, gopOf, outputRate, sourceRate } from './rate.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
 import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './scan.ts'
 
@@ -56,15 +57,8 @@ export function planJob(
   logo: LogoImage | null = null,
 ): Plan {
   const { video } = media
-  const container = spec.container
-  if (container !== 'mp4' && container !== 'ts')
-    throw new PlanError(
-      'unsupported_combination',
-      `output_container ${container} is not available yet; use mp4 or ts`,
-      {
-        field: 'output_container',
-      },
-    )
+  // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
+  const container = spec.container === 'ts' && spec.packaging === null ? 'ts' : 'mp4'
   const warnings: Warning[] = []
   checkProgram(spec, media, warnings)
   if (video === null)
@@ -85,16 +79,24 @@ export function planJob(
   warnSource(media, cues === null ? [] : (found?.pids ?? []), picture, abilities, warnings)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
-  const outputs = spec.video.map((profile): OutputPlan => {
-    const plan = planVideo(
+  const grid = spec.packaging === null ? null : commonRate(spec, rate)
+  const planned = spec.video.map((profile) => ({
+    profile: profile.index,
+    video: planVideo(
       spec,
       profile,
       video,
-      { container, picture, rate, scan, abilities, splicePoints, logo },
+      { container, picture, rate, grid, scan, abilities, splicePoints, logo },
       warnings,
-    )
-    const audio = planAudio(spec, profile, media, warnings)
-    if (cues !== null) requireFreePid(cues, audio)
+    ),
+    audio: planAudio(spec, profile, media, warnings),
+  }))
+  const packaging = spec.packaging === null ? null : planPackaging(spec, spec.packaging, media, planned, warnings)
+  if (cues !== null && (packaging === null || packaging.hls === 'ts'))
+    for (const { audio } of planned) requireFreePid(cues, audio)
+  const single = packaging === null ? spec.video : []
+  const outputs = single.map((profile, position): OutputPlan => {
+    const { video: plan, audio } = planned[position]!
     const muxRateKbps =
       container === 'ts' && profile.mode === 'cbr'
         ? muxRate(plan.bitrateKbps, audio) + (cues === null ? 0 : CUE_KBPS)
@@ -117,14 +119,16 @@ export function planJob(
 
   const sourceAudio = [
     ...new Set(
-      [...outputs.flatMap((output) => output.audio), ...audioFiles.map((file) => file.audio)].map(
-        (track) => track.sourceStream,
-      ),
+      [
+        ...outputs.flatMap((output) => output.audio),
+        ...(packaging?.renditions ?? []).flatMap((rendition) => rendition.audio),
+        ...audioFiles.map((file) => file.audio),
+      ].map((track) => track.sourceStream),
     ),
   ].toSorted((a, b) => a - b)
   return {
     version: 2,
-    packaging: null,
+    packaging,
     durationSeconds,
     videoOffsetSeconds,
     sourceAudio,
@@ -152,6 +156,8 @@ function planVideo(
     container: OutputPlan['container']
     picture: SourcePicture
     rate: Rational
+    /** Where GOPs and splice points lie in all renditions; null = each output has its own. */
+    grid: Rational | null
     scan: SourceScan
     abilities: EngineAbilities
     splicePoints: readonly number[]
@@ -183,8 +189,8 @@ function planVideo(
     ...bufferModel(spec.videoCodec, profile.mode, profile.bitrateKbps, found.container),
     ...geometry,
     frameRate,
-    ...gopOf(spec, frameRate, warnings),
-    spliceFrames: spliceFrames(found.splicePoints, frameRate, warnings),
+    ...gopOf(spec, frameRate, found.grid ?? frameRate, warnings),
+    spliceFrames: spliceFrames(found.splicePoints, frameRate, found.grid ?? frameRate, warnings),
     ...scan,
     color,
     logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),

@@ -33,6 +33,11 @@ function nearestStandard(rate: Rational): Rational {
   )
 }
 
+/** Pictures at `rate` while there is one at `grid`. */
+export function framesPerStep(rate: Rational, grid: Rational): number {
+  return Math.round(toNumber(rate) / toNumber(grid))
+}
+
 function describe(rate: Rational): string {
   return String(Number(toNumber(rate).toFixed(3)))
 }
@@ -93,9 +98,23 @@ export function outputRate(
   return rate
 }
 
-/** Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within what fits. */
-export function gopOf(spec: JobSpec, rate: Rational, warnings: Warning[]): { gopFrames: number; bFrames: number } {
-  const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(rate)))
+/** The lowest frame rate among the profiles: a time on its grid is a picture of every rendition. */
+export function commonRate(spec: JobSpec, source: Rational): Rational {
+  const rates = spec.video.map(({ frameRateFactor }) => multiply(source, factors[frameRateFactor]))
+  return rates.reduce((lowest, rate) => (toNumber(rate) < toNumber(lowest) ? rate : lowest))
+}
+
+/**
+ * Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within what fits.
+ * `grid` is the rate by which GOPs are counted: that of the output, or a lower one that renditions have in common.
+ */
+export function gopOf(
+  spec: JobSpec,
+  rate: Rational,
+  grid: Rational,
+  warnings: Warning[],
+): { gopFrames: number; bFrames: number } {
+  const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(grid))) * framesPerStep(rate, grid)
   const gopFrames = spec.videoCodec === 'mpeg2' ? Math.min(wanted, MPEG2_LONGEST_GOP) : wanted
   if (gopFrames < wanted)
     warnings.push({

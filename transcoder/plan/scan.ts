@@ -111,7 +111,7 @@ function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream
   if (profile.progressive || profile.frameRateFactor === '2x') return ''
   if (profile.frameRateFactor !== '1x') return 'half of the pictures cannot keep their fields'
   if (spec.videoCodec === 'hevc') return 'hevc is not coded interlaced'
-  if (spec.container !== 'mp4' && spec.container !== 'ts') return 'segmented output is'
+  if (spec.packaging !== null) return 'segmented output is'
   if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the picture is turned'
   if (geometry.height % 4 !== 0) return `fields of 4:2:0 need a height divisible by 4, which ${geometry.height} is not`
   if (video.variableFrameRate) return 'its frame rate is variable'

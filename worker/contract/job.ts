@@ -10,6 +10,7 @@ import { checkDestinations } from './destinations.ts'
 import type { Problem, Warning } from './errors.ts'
 import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limits.ts'
 import { normaliseDirectory } from './outputs.ts'
+import { checkPackaging, packagingOf } from './packaging.ts'
 import { Findings } from './problems.ts'
 import { copyUnknownFields, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
 import { redactAddress, showValue } from './redact.ts'
@@ -78,6 +79,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   checkInput(draft, context.baseUrl, findings)
   checkDestinations(draft, findings)
   checkCombinations(draft, findings)
+  checkPackaging(draft, body, findings)
   checkAvailability(draft, findings)
   const addresses = redactAddresses(draft)
   const unknown = copyUnknownFields(jobRequest.shape, [], body, '', findings)
@@ -181,7 +183,7 @@ export function outputProvider(config: JobConfig): Provider {
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
   return {
     container: config.output_container,
-    packaging: null,
+    packaging: packagingOf(config),
     videoCodec: codecOf(config.video_codec),
     quality: config.h264_quality,
     gopSeconds: config.gop_length,

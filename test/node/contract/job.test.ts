@@ -383,6 +383,7 @@ describe('the job in the service’s own words', () => {
       ),
     )
     expect(toSpec(config, 'My film.mov')).toEqual({
+      packaging: null,
       aspect: 'passthrough',
       transform: 'none',
       barPercent: 0,

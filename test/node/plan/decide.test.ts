@@ -277,9 +277,6 @@ describe('what the source is', () => {
     const spec = job({ video: [rendition({ output: 'same.mp4' }), rendition({ index: 1, output: 'same.mp4' })] })
     expect(problem(spec, source())).toMatchObject({ code: 'output_path_conflict', field: 'videoProfiles[1].output' })
   })
-  test('containers that are not built yet are refused, not ignored', () => {
-    expect(problem(job({ container: 'hls' }), source()).code).toBe('unsupported_combination')
-  })
   test('an interlaced source is deinterlaced, by fields for 2x', () => {
     const media = source({ fieldOrder: 'tt' })
     const forced = job({ video: [rendition({ progressive: true })] })

@@ -1,6 +1,6 @@
 // In charge of: small jobs and sources for planning tests; each test names only what it is about.
 // Not in charge of: expectations.
-import type { AudioProfile, JobSpec, VideoProfile } from '#contract/spec.ts'
+import type { AudioProfile, JobSpec, PackagingSpec, VideoProfile } from '#contract/spec.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../../transcoder/plan/media.ts'
 
 export function job(change: Partial<JobSpec> = {}): JobSpec {
@@ -29,6 +29,21 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     expectedAudioStreams: null,
     video: [rendition()],
     audio: [track()],
+    ...change,
+  }
+}
+
+export function packaged(change: Partial<PackagingSpec> = {}): PackagingSpec {
+  return {
+    hls: false,
+    dash: false,
+    smooth: false,
+    segmentSeconds: 6,
+    separateAudio: false,
+    preferTransportStream: false,
+    tar: false,
+    thumbnails: false,
+    programStart: 0,
     ...change,
   }
 }
