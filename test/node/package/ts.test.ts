@@ -1,0 +1,129 @@
+// In charge of: segments of transport streams as players see them: tables and clock in front, counters without a jump, every picture once.
+// Not in charge of: cues (mpegts/), fragmented mp4 (fmp4.test.ts).
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import { clockReference } from '../../../transcoder/mpegts/clock.ts'
+import { counterOf, pidOf } from '../../../transcoder/mpegts/packet.ts'
+import { StreamError, type Cadence } from '../../../transcoder/package/cut.ts'
+import { TsCutter } from '../../../transcoder/package/ts/cutter.ts'
+import { TailCutter } from '../../../transcoder/package/ts/tail.ts'
+import { cut, flashes, streamOf } from './cutting.ts'
+
+const ORIGIN = 900_000
+const cadence: Cadence = { segmentFrames: 50, spliceFrames: [60], frameRate: { num: 25, den: 1 } }
+const coding = '-c:v libx264 -preset veryfast -bf 2 -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -pix_fmt yuv420p'
+const keys = '-force_key_frames expr:eq(mod(n,25),0)+eq(n,60)'
+const ts = '-f mpegts -max_delay 0 -output_ts_offset 10 -mpegts_flags +resend_headers -pes_payload_size 0'
+
+let engine: Engine
+let directory: string
+let muxed: Buffer
+beforeAll(async () => {
+  engine = await locateEngine(process.env)
+  directory = await mkdtemp(join(tmpdir(), 'ts-test-'))
+  muxed = await streamOf(engine, `${flashes(5)} -map 0:v -map 1:a ${coding} ${keys} -c:a aac ${ts}`)
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+async function pictures(bytes: Uint8Array): Promise<number> {
+  const file = join(directory, 'clip.ts')
+  await writeFile(file, bytes)
+  const words = ['-nostdin', '-v', 'error', '-i', `file:${file}`, '-map', '0:v', '-fps_mode', 'passthrough']
+  const { stdout, stderr } = await promisify(execFile)(engine.ffmpeg, [...words, '-f', 'framemd5', 'pipe:1'])
+  expect(stderr).toBe('')
+  return stdout.split('\n').filter((line) => /^\d/.test(line)).length
+}
+
+function* packets(bytes: Buffer): Generator<Buffer> {
+  expect(bytes.length % 188).toBe(0)
+  for (let at = 0; at < bytes.length; at += 188) yield bytes.subarray(at, at + 188)
+}
+
+/** Packets with payload whose counter is not the next one. */
+function jumps(bytes: Buffer): number {
+  const last = new Map<number, number>()
+  let found = 0
+  for (const packet of packets(bytes)) {
+    if ((packet[3]! & 0x10) === 0) continue
+    const before = last.get(pidOf(packet))
+    if (before !== undefined && counterOf(packet) !== ((before + 1) & 15)) found += 1
+    last.set(pidOf(packet), counterOf(packet))
+  }
+  return found
+}
+
+it('begins every segment with PAT, PMT and a picture with a clock reference', async () => {
+  const cutter = new TsCutter(cadence, 'video', ORIGIN)
+  const { segments } = cut(cutter, muxed)
+  expect(segments.map(({ start, duration, frames }) => [start / 90_000, duration / 90_000, frames])).toEqual([
+    [0, 2, 50],
+    [2, 0.4, 10],
+    [2.4, 1.6, 40],
+    [4, 1, 25],
+  ])
+  expect(cutter.codecs).toEqual(['avc1.64000b', 'mp4a.40.2'])
+  for (const { bytes, frames } of segments) {
+    const [pat, pmt, picture] = [...packets(bytes)]
+    expect([pidOf(pat!), pidOf(pmt!), pidOf(picture!)]).toEqual([0, 0x1000, 0x100])
+    expect(clockReference(picture!)).not.toBeNull()
+    expect(jumps(bytes)).toBe(0)
+    expect(await pictures(bytes)).toBe(frames)
+  }
+})
+
+it('plays on from one segment to the next: no counter jumps and no picture is missing', async () => {
+  const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), muxed)
+  const whole = Buffer.concat(segments.map(({ bytes }) => bytes))
+  expect(jumps(whole)).toBe(0)
+  expect(await pictures(whole)).toBe(125)
+})
+
+it('says where each key frame lies, with its tables', async () => {
+  const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), muxed)
+  expect(segments.flatMap((segment) => segment.keys.map(({ start }) => start / 90_000))).toEqual([0, 1, 2, 2.4, 3, 4])
+  for (const { bytes, keys: spans } of segments)
+    for (const { offset, bytes: length } of spans)
+      expect(await pictures(bytes.subarray(offset, offset + length))).toBe(1)
+})
+
+it('makes the same segments of any pieces', () => {
+  const whole = cut(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: muxed.length })
+  expect(cut(new TsCutter(cadence, 'video', ORIGIN), muxed, { pieceBytes: 187 })).toEqual(whole)
+})
+
+it('cuts sound of its own near the pictures, on their clock', async () => {
+  const stream = await streamOf(engine, `${flashes(5)} -map 1:a -c:a aac ${ts}`)
+  const { segments } = cut(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, { videoSegments: 4 })
+  expect(segments).toHaveLength(4)
+  for (const [index, end] of [2, 2.4, 4].entries())
+    expect(Math.abs(segments[index + 1]!.start - end * 90_000)).toBeLessThanOrEqual(960)
+  expect(jumps(Buffer.concat(segments.map(({ bytes }) => bytes)))).toBe(0)
+  const fewer = cut(new TailCutter(new TsCutter(cadence, 'audio', ORIGIN)), stream, { videoSegments: 3 }).segments
+  expect(fewer.map(({ bytes }) => bytes.length)).toEqual([
+    segments[0]!.bytes.length,
+    segments[1]!.bytes.length,
+    segments[2]!.bytes.length + segments[3]!.bytes.length,
+  ])
+})
+
+it('refuses a segment that would begin without a key frame, or with a picture that only says that it is one', async () => {
+  const stream = await streamOf(engine, `${flashes(4)} -map 0:v ${coding} ${ts}`)
+  expect(() => cut(new TsCutter(cadence, 'video', ORIGIN), stream)).toThrow('picture 60')
+  const changed = Buffer.from(muxed)
+  const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), muxed)
+  // The first packet of the second segment's picture; its IDR slice (5) becomes another one (1).
+  const second = muxed.indexOf(segments[1]!.bytes.subarray(2 * 188, 3 * 188))
+  const slice = muxed.indexOf(Buffer.from([0, 0, 1, 0x65]), second)
+  changed[slice + 3] = 0x61
+  expect(() => cut(new TsCutter(cadence, 'video', ORIGIN), changed)).toThrow('picture 50')
+})
+
+it('takes a stream that breaks off before its media for what it is', () => {
+  for (const bytes of [0, 100, 188 * 3])
+    expect(() => cut(new TsCutter(cadence, 'video', ORIGIN), muxed.subarray(0, bytes))).toThrow(StreamError)
+})

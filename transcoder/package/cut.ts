@@ -1,0 +1,67 @@
+// In charge of: where segments end, and what a cutter says while it cuts.
+// Not in charge of: cutting (fmp4/, ts/), where the pieces go (transcoder/segments).
+import type { Rational } from '../plan/media.ts'
+
+/** An encoder's stream is not what was ordered: cut off, damaged, or without a key frame where a segment must begin. */
+export class StreamError extends Error {
+  override name = 'StreamError'
+  readonly code: 'damaged' | 'cut off' | 'no key frame'
+  constructor(code: StreamError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Where the segments of one presentation end, counted in the pictures of one of its video renditions. */
+export interface Cadence {
+  /** Pictures of a full segment. */
+  segmentFrames: number
+  /** Segments also end before these pictures. Ascending; the grid of full segments stays where it is. */
+  spliceFrames: readonly number[]
+  frameRate: Rational
+}
+
+/** The first picture behind the segment that begins with picture `start`. */
+export function segmentEnd({ segmentFrames, spliceFrames }: Cadence, start: number): number {
+  const full = (Math.floor(start / segmentFrames) + 1) * segmentFrames
+  return Math.min(full, spliceFrames.find((frame) => frame > start) ?? full)
+}
+
+/** The moment of a picture in ticks, exact but for the rounding to one tick. */
+export function ticksOf(frame: number, { frameRate }: Pick<Cadence, 'frameRate'>, timescale: number): number {
+  return Math.round((frame * frameRate.den * timescale) / frameRate.num)
+}
+
+/** Where a picture that can be shown alone lies in its segment. `start` in ticks; bytes from the segment's beginning. */
+export interface KeySpan {
+  start: number
+  offset: number
+  bytes: number
+}
+
+/**
+ * media: the next bytes of the segment under way; end: that was all of it, measured. `start` and `duration` in ticks of the
+ * track, 0 = the presentation's first picture. `frames`: pictures or audio frames.
+ */
+export type Cut =
+  | { kind: 'init'; bytes: Uint8Array }
+  | { kind: 'media'; bytes: Uint8Array }
+  | { kind: 'end'; start: number; duration: number; frames: number; keys: KeySpan[] }
+
+/** Turns one stream out of the encoder into segments. Throws StreamError. */
+export interface Cutter {
+  push(chunk: Uint8Array): Cut[]
+  /** The stream is over. `videoSegments`: how many the video has, which audio must not exceed; null = this is the video. */
+  end(videoSegments: number | null): Cut[]
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
