@@ -3,13 +3,14 @@
 import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
 import { bundle } from './rows/bundle.ts'
+import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
 import { memory } from './rows/memory.ts'
 import { start } from './rows/start.ts'
 import { writeFigures } from './document.ts'
 import { printTable, type Bench, type Row } from './table.ts'
 
-const benches: Record<string, Bench> = { bundle, start, api, ladder, memory }
+const benches: Record<string, Bench> = { bundle, start, api, ladder, memory, estimate }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -41,9 +41,9 @@ export class Client {
     return (answer as { input: string }).input
   }
 
-  /** The id to read the job by. */
-  async create(body: unknown): Promise<number> {
-    const answer = await this.#ask('/api/v0/job', {
+  /** The id to read the job by. `query` begins with a question mark, or is empty. */
+  async create(body: unknown, query = ''): Promise<number> {
+    const answer = await this.#ask(`/api/v0/job${query}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),

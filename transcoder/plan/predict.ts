@@ -28,7 +28,7 @@ const MEGAPIXEL = 1_000_000
 const ASSUMED_RATE = 25
 /** What of the asked rate is used at least: vbr leaves easy pictures small, qvbr has a quality and no rate. */
 const LEAST_VIDEO = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
-const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.5 } as const
+const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
 /** aac writes next to nothing for silence. */
 const LEAST_AUDIO = { aac: 0.02, ac3: 0.95, mp2: 0.95 } as const
 /** What a container adds. */

@@ -5,12 +5,13 @@ import type { Quality, VideoCodec } from '#contract/spec.ts'
 
 /**
  * Seconds of one CPU per million pixels. Measured on 100 pictures of 720p (a fractal zoom, and a test card under noise) with
- * ffmpeg 5.1.9 on one x86-64 server, and scaled by 0.8 to what real pictures took there: a four-rung 1080p30 ladder takes
- * 1.41 CPU-seconds a second of source at veryfast and 3.25 at medium.
+ * ffmpeg 5.1.9 on one x86-64 server, rounded down, since real pictures are easier: a four-rung 1080p30 ladder of such takes
+ * 1.41 CPU-seconds a second of source at veryfast and 3.25 at medium, where this says 1.9 and 4.2. `npm run bench -- estimate`
+ * compares.
  */
 export const ENCODE: Readonly<Record<VideoCodec, Readonly<Record<Quality, number>>>> = {
-  h264: { good: 0.0115, better: 0.03, best: 0.045 },
-  hevc: { good: 0.038, better: 0.048, best: 0.125 },
+  h264: { good: 0.0135, better: 0.035, best: 0.052 },
+  hevc: { good: 0.045, better: 0.056, best: 0.15 },
   mpeg2: { good: 0.0064, better: 0.0064, best: 0.0064 },
 }
 /** The same of the source's pixels, for the codecs that were measured; what else there is lies in between. */
@@ -27,7 +28,7 @@ export const AUDIO_SECONDS = 0.02
 /** How far pictures that are hard, easy, or coded by another machine have been seen away from the model. */
 export const CPU_SPREAD = { low: 0.4, high: 2 } as const
 /** Probing, measuring, checking the outputs: in CPU-seconds and in seconds of wall time, whatever the length. */
-export const FIXED_CPU = { low: 0.4, likely: 1.2, high: 5 } as const
+export const FIXED_CPU = { low: 0.4, likely: 2, high: 5 } as const
 export const FIXED_WALL = { low: 0.5, likely: 1.5, high: 10 } as const
 /** Part of the machine's cores that is kept busy: low for one small rendition, high for a ladder. */
 export const UTILISATION = { low: 0.45, likely: 0.9, high: 1 } as const

@@ -78,7 +78,6 @@ test('a dry run tells what the job then does, and writes nothing', async () => {
   expect(estimate.plan.outputs.map(({ path }) => path)).toEqual(real.outputs.map(({ path }) => path))
   for (const [index, output] of real.outputs.entries()) {
     const planned = estimate.plan.outputs[index]!
-    console.log(`${output.path}: ${output.size} bytes of ${JSON.stringify(planned.output_bytes)}`)
     expect(output.size).toBeLessThanOrEqual(planned.output_bytes!.high)
     expect(output.size).toBeGreaterThanOrEqual(planned.output_bytes!.low)
     const path = space.file(output.path)

@@ -1,0 +1,123 @@
+// In charge of: how near a dry run comes to the job: bytes, CPU time and wall time of jobs of every codec and preset.
+// Not in charge of: the model (transcoder/plan/speed.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
+import type { Estimate, Range } from '#contract/estimate.ts'
+import { Client, type Status } from '../../scripts/demo/client.ts'
+import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
+import { cached, ffmpeg } from '../ffmpeg.ts'
+import { followJob } from '../job.ts'
+import { median, stopwatch } from '../measure.ts'
+import { startService } from '../service.ts'
+import type { BenchOptions, Row } from '../table.ts'
+
+const SECONDS = 10
+/** Height, mode, kbps of each rendition. */
+type Rung = readonly [height: number, mode: 'vbr' | 'cbr' | 'qvbr', kbps: number]
+interface Sample {
+  name: string
+  codec: 'h.264' | 'hevc' | 'mpeg2'
+  quality: 'good' | 'better' | 'best'
+  container: 'mp4' | 'ts'
+  rungs: readonly Rung[]
+}
+
+const ladder: readonly Rung[] = [
+  [720, 'vbr', 2500],
+  [360, 'vbr', 800],
+]
+const samples: readonly Sample[] = [
+  { name: 'h.264 good, two rungs', codec: 'h.264', quality: 'good', container: 'mp4', rungs: ladder },
+  { name: 'h.264 better', codec: 'h.264', quality: 'better', container: 'mp4', rungs: [[720, 'vbr', 2500]] },
+  { name: 'h.264 best', codec: 'h.264', quality: 'best', container: 'mp4', rungs: [[360, 'vbr', 800]] },
+  { name: 'h.264 cbr', codec: 'h.264', quality: 'good', container: 'ts', rungs: [[720, 'cbr', 2500]] },
+  { name: 'h.264 qvbr', codec: 'h.264', quality: 'good', container: 'mp4', rungs: [[720, 'qvbr', 5000]] },
+  { name: 'hevc good', codec: 'hevc', quality: 'good', container: 'mp4', rungs: [[720, 'vbr', 2000]] },
+  { name: 'hevc better', codec: 'hevc', quality: 'better', container: 'mp4', rungs: [[360, 'vbr', 600]] },
+  { name: 'mpeg2', codec: 'mpeg2', quality: 'good', container: 'ts', rungs: [[720, 'vbr', 8000]] },
+]
+
+interface Pair {
+  measured: number
+  predicted: Range
+}
+
+export async function estimate({ note }: BenchOptions): Promise<Row[]> {
+  const engine = await locateEngine(process.env)
+  const source = await makeSource(engine.ffmpeg)
+  await using service = await startService()
+  const client = new Client(service.baseUrl, service.apiKey)
+  const input = await client.upload(source, 'clip.mp4')
+  const bytes: Pair[] = []
+  const cpu: Pair[] = []
+  const wall: Pair[] = []
+  for (const sample of samples) {
+    const body = order(sample, input)
+    const dry = await followJob(client, await client.create(body, '?dry_run=true'))
+    const { predicted, plan } = (dry.status as Status & { estimate: Estimate }).estimate
+    const read = stopwatch()
+    const { status } = await followJob(client, await client.create(body))
+    const stretch = read()
+    for (const [index, output] of status.outputs.entries())
+      bytes.push({ measured: output.size, predicted: plan.outputs[index]!.output_bytes! })
+    cpu.push({ measured: stretch.cpuSeconds, predicted: predicted.cpu_seconds! })
+    wall.push({ measured: stretch.seconds, predicted: predicted.wall_seconds! })
+    note(
+      `${sample.name}: bytes ${status.outputs.map((output, index) => ratio(output.size, plan.outputs[index]!.output_bytes!)).join(' ')}, ` +
+        `CPU ${stretch.cpuSeconds.toFixed(1)} s (${ratio(stretch.cpuSeconds, predicted.cpu_seconds!)}), ` +
+        `wall ${stretch.seconds.toFixed(1)} s (${ratio(stretch.seconds, predicted.wall_seconds!)}), ` +
+        `others kept ${stretch.foreignCores.toFixed(1)} cores busy`,
+    )
+  }
+  return [row('bytes of an output', bytes), row('CPU time of a job', cpu), row('wall time of a job', wall)]
+}
+
+function ratio(measured: number, { likely }: Range): string {
+  return (measured / likely).toFixed(2)
+}
+
+function row(what: string, pairs: readonly Pair[]): Row {
+  const ratios = pairs.map(({ measured, predicted }) => measured / predicted.likely)
+  return {
+    name: `${what}, against its dry run`,
+    ours: `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`,
+    baseline: 'likely = 1',
+    ratio: median(ratios),
+    goal: 'low to high',
+    met: pairs.every(({ measured, predicted }) => measured >= predicted.low && measured <= predicted.high),
+  }
+}
+
+/** Structure, motion and grain, as in the ladder's clip, and a third of its size. */
+function makeSource(program: string): Promise<string> {
+  const size = 'size=1280x720:rate=25'
+  return cached('estimate-720p25.mp4', (path) =>
+    ffmpeg(program, [
+      ...['-loglevel', 'error'],
+      ...['-f', 'lavfi', '-i', `mandelbrot=${size}:maxiter=400:start_scale=3:end_scale=0.05:end_pts=${SECONDS * 25}`],
+      ...['-f', 'lavfi', '-i', 'sine=frequency=330:beep_factor=3:sample_rate=48000'],
+      ...['-vf', 'format=yuv420p,noise=alls=5:allf=t:all_seed=6', '-t', `${SECONDS}`],
+      ...['-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '8M', '-maxrate', '10M', '-bufsize', '20M', '-g', '50'],
+      ...['-c:a', 'aac', '-b:a', '192k', '-ac', '2', '-f', 'mp4', path],
+    ]),
+  )
+}
+
+function order({ codec, quality, container, rungs }: Sample, input: string): object {
+  return {
+    input,
+    output_container: container,
+    video_codec: codec,
+    h264_quality: quality,
+    videoProfiles: rungs.map(([height, mode, kbps]) => ({
+      output: `${height}.${container}`,
+      width: 0,
+      height,
+      video_bitrate_mode: mode,
+      video_bitrate: kbps,
+    })),
+    audioProfiles: [
+      { audio_codec: codec === 'mpeg2' ? 'mp2' : 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 },
+    ],
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
+  }
+}
