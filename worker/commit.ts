@@ -1,19 +1,23 @@
 // In charge of: making a finished attempt's outputs visible, in order, from a stored record; resumable at every step
 // without the transcoder.
-// Not in charge of: whether the attempt was allowed to finish (the guarded UPDATE running → committing).
-import type { JobError, Warning } from '#contract/errors.ts'
+// Not in charge of: whether the attempt was allowed to finish (the guarded UPDATE running → committing), nor when it is
+// tried again (monitor.ts, which also sees to it that only one commit of a job runs at a time).
+import type { JobError, JobErrorCode, Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/errors.ts'
-import type { FinishedObject, FinishPost } from '#contract/task.ts'
+import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task.ts'
 import type { Watcher } from './follow.ts'
 import { apply } from './follow.ts'
+import { inParallel } from './parallel.ts'
 import { findJobByBackendId } from './ledger/jobs.ts'
 import type { TaskRow } from './ledger/tasks.ts'
 import { openSinkOf } from './sink.ts'
-import type { Sink } from './storage/store.ts'
-import { StoreError } from './storage/store.ts'
+import type { Sink, StoreErrorCode } from './storage/store.ts'
+import { isPassing, StoreError } from './storage/store.ts'
 
-interface CommitRecord extends FinishPost {
+interface CommitRecord extends Omit<FinishPost, 'written'> {
   attempt: number
+  /** Absent in a record that an older version stored. */
+  written?: WrittenObject[]
 }
 
 /** One entry of `status.outputs[]` as it is stored; addresses are made anew on every read. */
@@ -26,10 +30,21 @@ export interface StoredOutput {
   content_type: string
   profile: number | null
   role: FinishedObject['role']
+  segments?: { count: number; bytes: number }
 }
+
+/** Path → tag of what lay at a final path before the first write of this commit. */
+type Before = Record<string, string>
+
+/** Requests to the store at a time. */
+const WRITES = 6
 
 function recordKey(jobId: string, attempt: number): string {
   return `work/${jobId}/commit-${attempt}.json`
+}
+
+function beforeKey(jobId: string, attempt: number): string {
+  return `work/${jobId}/before-${attempt}.json`
 }
 
 /** Before the transition to `committing`: from then on the record is all that the commit needs. */
@@ -39,56 +54,117 @@ export async function storeRecord(env: Env, jobId: string, attempt: number, fini
   })
 }
 
+export async function dropRecord(env: Env, jobId: string, attempt: number): Promise<void> {
+  await env.BUCKET.delete([recordKey(jobId, attempt), beforeKey(jobId, attempt)])
+}
+
 /**
- * Completes every upload of the record, then the job. Idempotent: an upload that was completed before counts when the
- * object has the recorded size. A passing failure throws and is tried again by the monitor; a lasting one fails the job.
+ * Completes every upload of the record, then puts the media playlists, then what points at them, then completes the job.
+ * Idempotent: an upload that was completed before counts when the object has the recorded size, and a put is repeated.
+ * A passing failure throws and is tried again by the monitor until the job's deadline; a lasting one undoes what it can
+ * and fails the job.
  */
-export async function commit(env: Env, task: TaskRow, watcher?: Watcher): Promise<void> {
+export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise<void> {
   const ref = { id: task.id, jobId: task.job_id }
   const { attempt } = task
   const stored = await env.BUCKET.get(recordKey(task.job_id, attempt))
   const job = await findJobByBackendId(env.DB, task.job_id)
-  const sink = await openSinkOf(env, task.job_id)
-  if (!stored || !sink || !job) {
-    await fail('The record of the finished work is missing.', [])
-    return
-  }
+  if (!job) return
+  if (!stored) return fail({ code: 'internal', message: 'The record of the finished work is missing.' })
   const record = await stored.json<CommitRecord>()
-
-  const done: StoredOutput[] = []
-  for (const object of record.objects) {
-    try {
-      done.push(await complete(sink, object))
-    } catch (error) {
-      if (error instanceof StoreError && error.transient) throw error
-      const inPlace: string[] = []
-      // Nothing of a failed job stays: these lie in the job's own directory, so they replaced nothing (I7).
-      for (const output of done) await sink.delete(output.path).catch(() => inPlace.push(output.path))
-      await fail(`An output could not be stored: ${error instanceof Error ? error.message : String(error)}`, inPlace)
-      return
-    }
+  const { objects, written = [] } = record
+  let sink: Sink | null = null
+  let before: Before | null = null
+  let outputs: StoredOutput[]
+  try {
+    const opened = await openSinkOf(env, task.job_id)
+    if (!opened) return
+    sink = opened
+    before = await replacedBy(env, opened, task, [...objects, ...written])
+    const stage = (n: 1 | 2) => written.filter((object) => object.stage === n)
+    outputs = [
+      ...(await inParallel(objects, WRITES, (object) => complete(opened, object))),
+      ...(await inParallel(stage(1), WRITES, (object) => write(opened, object))),
+      ...(await inParallel(stage(2), WRITES, (object) => write(opened, object))),
+    ]
+  } catch (error) {
+    if (isPassing(error) && Date.now() < job.deadline_at) throw error
+    const inPlace = sink ? await undo(sink, [...objects, ...written], before) : []
+    return fail(described(error, inPlace))
   }
   await apply(
     env,
     ref,
     { type: 'committed', attempt },
     {
-      ...(watcher ? { watcher } : {}),
-      outputs: JSON.stringify(done),
+      watcher,
+      outputs: JSON.stringify(outputs),
       progress: JSON.stringify({ ...record.progress, attempt }),
       warnings: JSON.stringify(mergeWarnings(JSON.parse(job.warnings) as Warning[], record.warnings)),
     },
   )
-  await env.BUCKET.delete(recordKey(task.job_id, attempt))
+  await dropRecord(env, task.job_id, attempt)
 
-  async function fail(message: string, inPlace: string[]): Promise<void> {
-    const error: JobError = {
-      code: 'output_forbidden',
-      message,
-      ...(inPlace.length > 0 ? { details: { in_place: inPlace } } : {}),
+  async function fail(error: JobError): Promise<void> {
+    await apply(env, ref, { type: 'commit_failed', attempt, error }, { watcher })
+    await dropRecord(env, task.job_id, attempt)
+  }
+}
+
+/** What the final paths held before this commit's first write: found out once, and kept for whoever resumes it (I7). */
+async function replacedBy(env: Env, sink: Sink, task: TaskRow, objects: { path: string }[]): Promise<Before> {
+  const key = beforeKey(task.job_id, task.attempt)
+  const known = await env.BUCKET.get(key)
+  if (known) return known.json<Before>()
+  const before: Before = {}
+  await inParallel(objects, WRITES, async ({ path }) => {
+    const there = await sink.stat(path)
+    if (there) before[path] = there.etag
+  })
+  await env.BUCKET.put(key, JSON.stringify(before))
+  return before
+}
+
+/**
+ * Deletes what this commit put where nothing was; nothing at all where it is not known what was there (null).
+ * @returns the paths of its objects that stay: they replaced something, or could not be deleted
+ */
+async function undo(sink: Sink, objects: { path: string }[], before: Before | null): Promise<string[]> {
+  const left = await inParallel(objects, WRITES, async ({ path }) => {
+    const was = before?.[path]
+    if (before && was === undefined) await sink.delete(path).catch(() => undefined)
+    try {
+      const there = await sink.stat(path)
+      return there === null || there.etag === was ? [] : [path]
+    } catch {
+      return [path]
     }
-    await apply(env, ref, { type: 'commit_failed', attempt, error }, watcher ? { watcher } : {})
-    await env.BUCKET.delete(recordKey(task.job_id, attempt))
+  })
+  return left.flat()
+}
+
+const codes: Readonly<Record<StoreErrorCode, JobErrorCode>> = {
+  forbidden: 'output_forbidden',
+  not_found: 'output_forbidden',
+  address_refused: 'output_forbidden',
+  too_large: 'output_too_large',
+  invalid: 'output_incomplete',
+  no_such_upload: 'output_incomplete',
+  source_changed: 'output_incomplete',
+  range_not_satisfiable: 'output_incomplete',
+  unreachable: 'output_unreachable',
+}
+
+function described(error: unknown, inPlace: string[]): JobError {
+  const reason = error instanceof Error ? error.message : String(error)
+  const store = error instanceof StoreError ? error : null
+  return {
+    code: store ? codes[store.code] : 'internal',
+    message: `An output could not be put in its place${isPassing(error) ? ' before the deadline of the job' : ''}: ${reason}`,
+    details: {
+      ...(store ? { provider: store.provider, operation: store.operation, status: store.status } : {}),
+      ...(inPlace.length > 0 ? { in_place: inPlace } : {}),
+    },
   }
 }
 
@@ -122,4 +198,24 @@ async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutpu
     profile: object.profile,
     role: object.role,
   }
+}
+
+async function write(sink: Sink, object: WrittenObject): Promise<StoredOutput> {
+  const bytes = new TextEncoder().encode(object.body)
+  const { etag } = await sink.put(object.path, bytes, bytes.byteLength, object.content_type)
+  return {
+    path: object.path,
+    location: sink.location(object.path),
+    size: bytes.byteLength,
+    sha256: hex(await crypto.subtle.digest('SHA-256', bytes)),
+    etag,
+    content_type: object.content_type,
+    profile: object.profile,
+    role: object.role,
+    ...(object.segments ? { segments: object.segments } : {}),
+  }
+}
+
+function hex(digest: ArrayBuffer): string {
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

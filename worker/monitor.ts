@@ -1,5 +1,5 @@
 // In charge of: one job's live state: the latest progress (in memory), the lease of its current attempt (an alarm), the
-// journal of its uploads (durable), and resuming a commit. One Durable Object a job, named by its backend id.
+// journal of what it stores, removing that, and the commit, one at a time. One Durable Object a job, named by its backend id.
 // Not in charge of: transitions: D1 alone decides them (advance.ts); this only notices and asks.
 import { DurableObject } from 'cloudflare:workers'
 import { terminal } from '#contract/lifecycle.ts'
@@ -7,9 +7,13 @@ import type { ProgressPost, ProgressReply } from '#contract/task.ts'
 import { commit } from './commit.ts'
 import { settings } from './env.ts'
 import { apply } from './follow.ts'
+import type { Pass } from './journal.ts'
+import { Journal } from './journal.ts'
 import { findTask } from './ledger/tasks.ts'
 import { schedule } from './schedule.ts'
 import { openSinkOf } from './sink.ts'
+import type { Sink } from './storage/store.ts'
+import { isPassing } from './storage/store.ts'
 
 /** Which attempt is current, as far as the monitor knows; never lowered. */
 export interface Watched {
@@ -23,6 +27,10 @@ export interface Watched {
 interface Life extends Watched {
   /** When the attempt asked for its task; null before. */
   runningSince: number | null
+  /** Objects of earlier attempts may be left. */
+  stale?: boolean
+  /** The job ended then; what it left is being removed. */
+  over?: { since: number; pass: Pass; tries: number }
 }
 
 /** Latest figures, never lower than those of an earlier attempt (I4). */
@@ -30,17 +38,21 @@ export interface Live extends ProgressPost {
   attempt: number
 }
 
-interface Upload {
-  attempt: number
-  path: string
-}
-
 export type Standing = 'current' | 'stale' | 'over'
 
 /** How often the high-water mark of progress is made durable. */
 const MARK_EVERY_MS = 10_000
-/** Between two tries to resume a commit. */
-const COMMIT_RETRY_MS = 5000
+/** Before the next try of a commit, or of removing what an ended attempt left: doubled each time. */
+const RETRY_MS = 5000
+const MAX_RETRY_MS = 5 * 60_000
+/** A PUT that was in flight when the job ended is over by then (I8: five minutes after the end). */
+const LATE_MS = 2 * 60_000
+/** A store that refuses for so long to remove anything keeps it. */
+const GIVE_UP_MS = 24 * 3600_000
+
+function backOff(tries: number): number {
+  return Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (tries - 1))
+}
 
 export class JobMonitor extends DurableObject<Env> {
   private life: Life | null = null
@@ -50,34 +62,41 @@ export class JobMonitor extends DurableObject<Env> {
   /** In memory on purpose: after an eviction it is 0, and the attempt is granted one full lease. */
   private lastBeat = 0
   private ended: ProgressReply['verdict'] | null = null
+  private committing: Promise<void> | null = null
+  private readonly journal: Journal
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.journal = new Journal(ctx.storage)
     void ctx.blockConcurrencyWhile(async () => {
       this.life = (await ctx.storage.get<Life>('life')) ?? null
       this.mark = (await ctx.storage.get<Live>('mark')) ?? null
     })
   }
 
-  /** A new attempt is about to start. Uploads of earlier ones are aborted; an earlier attempt changes nothing. */
+  /** A new attempt is about to start. What earlier ones stored is removed; an earlier attempt changes nothing. */
   async begin(watched: Watched, leaseMs: number): Promise<void> {
-    if (this.life && watched.attempt < this.life.attempt) return
+    if (this.life?.over || (this.life && watched.attempt < this.life.attempt)) return
     if (this.life?.attempt !== watched.attempt) {
-      this.life = { ...watched, runningSince: null }
+      this.life = { ...watched, runningSince: null, stale: watched.attempt > 1 }
       this.ended = null
       await this.ctx.storage.put('life', this.life)
-      await this.abortUploads((upload) => upload.attempt < watched.attempt)
+      // Armed before the store is asked: an attempt that is about to start does not depend on its answer.
+      await this.arm(Date.now() + leaseMs)
+      await this.journal.abortUploads(() => this.sink(), watched.attempt)
+    } else {
+      await this.arm(Date.now() + leaseMs)
     }
-    await this.ctx.storage.setAlarm(Date.now() + leaseMs)
   }
 
   /** The attempt asked for its task: from now on its heartbeats are its lease. */
   async running(watched: Watched): Promise<void> {
-    this.life = { ...watched, runningSince: this.life?.runningSince ?? Date.now() }
+    if (this.life?.over) return
+    this.life = { ...this.life, ...watched, runningSince: this.life?.runningSince ?? Date.now() }
     this.lastBeat = Date.now()
     this.ended = null
     await this.ctx.storage.put('life', this.life)
-    await this.ctx.storage.setAlarm(Date.now() + settings(this.env).leaseMs)
+    await this.arm(Date.now() + settings(this.env).leaseMs)
   }
 
   async beat(attempt: number, post: ProgressPost): Promise<ProgressReply['verdict']> {
@@ -96,15 +115,22 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** Whether an attempt may still write. A monitor that has forgotten asks the ledger. */
   async standing(attempt: number): Promise<Standing> {
-    if (this.ended) return 'over'
+    if (this.ended || this.life?.over) return 'over'
     if (!this.life || attempt < this.life.attempt) return 'stale'
     return attempt === this.life.attempt ? 'current' : 'stale'
   }
 
   /** Before the first part of an upload: whoever ends the attempt can then abort it (I8). */
-  async journal(attempt: number, upload: string, path: string): Promise<Standing> {
+  async journalUpload(attempt: number, upload: string, path: string): Promise<Standing> {
     const standing = await this.standing(attempt)
-    if (standing === 'current') await this.ctx.storage.put(`upload/${upload}`, { attempt, path } satisfies Upload)
+    if (standing === 'current') await this.journal.addUpload(attempt, upload, path)
+    return standing
+  }
+
+  /** Before an object is put: whoever ends the attempt can then delete it (I8). */
+  async journalObject(attempt: number, path: string): Promise<Standing> {
+    const standing = await this.standing(attempt)
+    if (standing === 'current') await this.journal.addObject(attempt, path)
     return standing
   }
 
@@ -127,9 +153,66 @@ export class JobMonitor extends DurableObject<Env> {
     const task = this.life ? await findTask(this.env.DB, this.life.task) : null
     // In memory only: a monitor that wakes up empty later says "stop" to whoever still asks.
     this.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
-    await this.abortUploads(() => true)
+    if (!this.life) return this.forget()
+    const life = (this.life = { ...this.life, over: this.life.over ?? { since: Date.now(), pass: 'end', tries: 0 } })
+    await this.ctx.storage.put('life', life)
+    // Armed first: whatever happens in between, it comes again.
+    await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
+    // What the job's success points at stays.
+    const below = task?.state === 'completed' ? task.attempt : null
+    try {
+      await this.journal.abortUploads(() => this.sink(), null)
+      if (await this.journal.hasObjects(below)) {
+        const { pass, since } = life.over
+        const done = await this.journal.discard(() => this.sink(), pass, below)
+        if (!done) return await this.ctx.storage.setAlarm(Date.now())
+        if (pass === 'end') {
+          this.life = { ...life, over: { since, pass: 'late', tries: 0 } }
+          await this.ctx.storage.put('life', this.life)
+          return await this.ctx.storage.setAlarm(since + LATE_MS)
+        }
+      }
+    } catch (error) {
+      const { since, pass, tries } = life.over
+      console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: life.jobId, error: String(error) }))
+      if (isPassing(error) && Date.now() < since + GIVE_UP_MS) {
+        this.life = { ...life, over: { since, pass, tries: tries + 1 } }
+        await this.ctx.storage.put('life', this.life)
+        return this.ctx.storage.setAlarm(Date.now() + backOff(tries + 1))
+      }
+    }
+    await this.forget()
+  }
+
+  private async forget(): Promise<void> {
     await this.ctx.storage.deleteAlarm()
     await this.ctx.storage.deleteAll()
+  }
+
+  /**
+   * Carries out, or goes on with, the commit of a task that is `committing`. Only here, so that no two run at once.
+   * Never rejects for the store's sake: the alarm tries again.
+   */
+  async commit(): Promise<void> {
+    this.committing ??= this.tryCommit().finally(() => (this.committing = null))
+    return this.committing
+  }
+
+  private async tryCommit(): Promise<void> {
+    const task = this.life ? await findTask(this.env.DB, this.life.task) : null
+    if (task?.state !== 'committing') return
+    const tries = ((await this.ctx.storage.get<number>('commits')) ?? 0) + 1
+    await this.ctx.storage.put('commits', tries)
+    // Armed first, and once more below, since the alarm may go off while this still runs.
+    await this.arm(Date.now() + backOff(tries))
+    try {
+      await commit(this.env, task, this)
+    } catch (error) {
+      console.error(
+        JSON.stringify({ level: 'warn', msg: 'commit put off', task: task.id, tries, error: String(error) }),
+      )
+      await this.arm(Date.now() + backOff(tries))
+    }
   }
 
   /** The sweep asks: is the alarm still set? */
@@ -142,6 +225,7 @@ export class JobMonitor extends DurableObject<Env> {
     if (!life) return schedule(env)
     const task = await findTask(env.DB, life.task)
     if (!task || terminal[task.state]) return this.settle()
+    if (life.stale) await this.discardStale(life)
     const now = Date.now()
     const { leaseMs } = settings(env)
     const ref = { id: task.id, jobId: life.jobId }
@@ -149,41 +233,50 @@ export class JobMonitor extends DurableObject<Env> {
       case 'queued':
         await schedule(env)
         // Somebody else's slot release finds it from here on; this only covers the task's own delay.
-        if (task.not_before > now) await this.ctx.storage.setAlarm(task.not_before)
+        if (task.not_before > now) await this.arm(task.not_before)
         return
       case 'starting': {
         const due = task.lease_until ?? now
-        if (due > now) return this.ctx.storage.setAlarm(due)
+        if (due > now) return this.arm(due)
         await apply(env, ref, { type: 'start_failed', attempt: task.attempt }, { watcher: this })
         return
       }
       case 'running': {
         if (this.lastBeat === 0) this.lastBeat = now
         const due = this.lastBeat + leaseMs
-        if (due > now) return this.ctx.storage.setAlarm(due)
+        if (due > now) return this.arm(due)
         const ranMs = await this.ranMs()
         await apply(env, ref, { type: 'lost', attempt: task.attempt, ranMs }, { watcher: this })
         return
       }
       case 'committing':
-        // Armed first: whatever happens in between, it comes again.
-        await this.ctx.storage.setAlarm(now + COMMIT_RETRY_MS)
-        await commit(env, task, this)
-        return
+        return this.commit()
       default:
         return
     }
   }
 
-  private async abortUploads(which: (upload: Upload) => boolean): Promise<void> {
-    const journal = await this.ctx.storage.list<Upload>({ prefix: 'upload/' })
-    if (journal.size === 0 || !this.life) return
-    const sink = await openSinkOf(this.env, this.life.jobId)
-    for (const [key, upload] of journal) {
-      if (!which(upload)) continue
-      await sink?.abortUpload(upload.path, key.slice('upload/'.length))
-      await this.ctx.storage.delete(key)
-    }
+  /** One batch; the alarm comes again until there are none. Failing is no harm: the job's end tries again. */
+  private async discardStale(life: Life): Promise<void> {
+    const done = await this.journal
+      .discard(() => this.sink(), 'lost', life.attempt)
+      .catch((error: unknown) => {
+        console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: life.jobId, error: String(error) }))
+        return true
+      })
+    // Whatever a request changed meanwhile stays.
+    if (!done || this.life?.attempt !== life.attempt) return
+    this.life = { ...this.life, stale: false }
+    await this.ctx.storage.put('life', this.life)
+  }
+
+  private sink(): Promise<Sink | null> {
+    return this.life ? openSinkOf(this.env, this.life.jobId) : Promise.resolve(null)
+  }
+
+  /** Sooner while there are objects of earlier attempts to remove: there is only one alarm. */
+  private async arm(at: number): Promise<void> {
+    await this.ctx.storage.setAlarm(this.life?.stale ? Math.min(at, Date.now()) : at)
   }
 }
 

@@ -56,6 +56,7 @@ async function addresses(env: Env, job: JobWithTask, base: string): Promise<Publ
       content_type: output.content_type,
       profile: output.profile,
       role: output.role,
+      ...(output.segments ? { segments: output.segments } : {}),
     })),
   )
 }

@@ -3,6 +3,7 @@
 import { exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task.ts'
+import { attemptDirectory } from '#contract/task.ts'
 import { BASE } from './client.ts'
 
 export const noProgress: ProgressPost = {
@@ -73,6 +74,34 @@ export class Attempt {
         ...(body === undefined ? {} : { body: bytes ? body : JSON.stringify(body) }),
       }),
     )
+  }
+
+  /** One object at the door's output address; `path` as a real client encodes it. */
+  put(path: string, bytes: Uint8Array | string, type = 'video/mp4', headers: Record<string, string> = {}) {
+    const body = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
+    const encoded = path.split('/').map(encodeURIComponent).join('/')
+    return exports.default.fetch(
+      new Request(`${BASE}/task/${this.run.task_id}/output/${encoded}`, {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${this.run.token}`,
+          'content-type': type,
+          'content-length': String(body.byteLength),
+          ...headers,
+        },
+        body,
+      }),
+    )
+  }
+
+  /** Backend id of the job. */
+  get job(): string {
+    return this.run.task_id.slice(0, this.run.task_id.lastIndexOf('-'))
+  }
+
+  /** The directory below which this attempt stores. */
+  get own(): string {
+    return attemptDirectory(this.job, this.run.attempt)
   }
 
   async beat(change: Partial<ProgressPost> = {}): Promise<string> {

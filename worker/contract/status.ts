@@ -26,6 +26,8 @@ export interface PublicOutput {
   content_type: string
   profile: number | null
   role: string
+  /** Of a media playlist: how many segments it lists, and their bytes together. They are not listed one by one. */
+  segments?: { count: number; bytes: number }
 }
 
 export interface PublicStatus {

@@ -21,7 +21,7 @@ import {
   uploadRequest,
 } from '#contract/task.ts'
 import { readJson } from '../body.ts'
-import { commit, storeRecord } from '../commit.ts'
+import { dropRecord, storeRecord } from '../commit.ts'
 import { apply, monitorOf } from '../follow.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
 import { findJobByBackendId, setWarnings } from '../ledger/jobs.ts'
@@ -29,13 +29,14 @@ import { findTask, storePlan } from '../ledger/tasks.ts'
 import { findUpload } from '../ledger/uploads.ts'
 import { answerError, notFound, RequestError } from '../problems.ts'
 import { fromBase64Url, toBase64Url } from '../signing.ts'
-import { openSinkOf, uploadOf } from '../sink.ts'
+import { uploadOf } from '../sink.ts'
 import { keyBelow } from '../storage/path.ts'
-import type { Sink, StoreErrorCode } from '../storage/store.ts'
+import type { StoreErrorCode } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
 import { endDryRun } from './estimate.ts'
 import { serveLogo } from './logo.ts'
+import { checkFinish, lengthOf, putOutput, sinkOf, stale } from './output.ts'
 import { serveSource } from './source.ts'
 
 export interface DoorEnv {
@@ -59,10 +60,6 @@ const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
   c.set('jobId', task.slice(0, task.lastIndexOf('-')))
   return next()
 })
-
-function stale(): RequestError {
-  return new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
-}
 
 /** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
 async function mustBeCurrent(c: Context<DoorEnv>): Promise<void> {
@@ -125,7 +122,7 @@ export const door = new Hono<DoorEnv>()
     keyBelow('', request.path, 'door', 'beginUpload')
     const sink = await sinkOf(c)
     const upload = await sink.beginUpload(request.path, request.content_type)
-    if ((await monitorOf(c.env, c.get('jobId')).journal(c.get('attempt'), upload, request.path)) !== 'current') {
+    if ((await monitorOf(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, request.path)) !== 'current') {
       await sink.abortUpload(request.path, upload)
       throw stale()
     }
@@ -136,17 +133,15 @@ export const door = new Hono<DoorEnv>()
   })
 
   .put('/task/:id/uploads/:upload/:n{[1-9][0-9]{0,4}}', async (c) => {
-    const length = Number(c.req.header('content-length'))
-    const body = c.req.raw.body
-    if (!body || !Number.isSafeInteger(length) || length < 1) {
-      throw new RequestError('length_required', 'A part needs its Content-Length.')
-    }
-    if (length > MAX_DOOR_BODY_BYTES) throw new RequestError('too_large', 'A part may have 32 MiB at most.')
+    const length = lengthOf(c)
     await mustBeCurrent(c)
     const [path, upload] = readUpload(c.req.param('upload'))
     const sink = await sinkOf(c)
+    const body = c.req.raw.body ?? new Uint8Array(0)
     return c.json({ etag: await sink.uploadPart(path, upload, Number(c.req.param('n')), body, length) })
   })
+
+  .put('/task/:id/output/*', putOutput)
 
   .post('/task/:id/progress', async (c) => {
     const post = await parse(c, progressPost)
@@ -163,9 +158,7 @@ export const door = new Hono<DoorEnv>()
         throw new RequestError('invalid_request', `${object.path}: the upload is of another path.`)
       object.upload = upload
     }
-    if (new Set(finish.objects.map((object) => object.path)).size !== finish.objects.length) {
-      throw new RequestError('invalid_request', 'Two objects have the same path.')
-    }
+    checkFinish(finish, jobId, attempt)
     const before = await findTask(c.env.DB, id)
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
     if (before.state === 'running') {
@@ -173,14 +166,15 @@ export const door = new Hono<DoorEnv>()
       // The last figures are what people see while the commit goes on.
       await monitorOf(c.env, jobId).beat(attempt, finish.progress)
       const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
-      if (!result.ok && result.refusal !== 'same') throw stale()
-      // Whatever happens to this request, the alarm resumes the commit.
-      await monitorOf(c.env, jobId).wakeAt(Date.now() + 5000)
+      if (!result.ok && result.refusal !== 'same') {
+        await dropRecord(c.env, jobId, attempt)
+        throw stale()
+      }
     } else if (before.state !== 'committing' && before.state !== 'completed') {
       throw stale()
     }
-    const task = await findTask(c.env.DB, id)
-    if (task?.state === 'committing') await commit(c.env, task)
+    // From here on the record is enough: where the store is away just now, the monitor goes on later.
+    await monitorOf(c.env, jobId).commit()
     return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
   })
 
@@ -236,12 +230,6 @@ async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promis
   if (!job) return
   const merged = JSON.stringify(mergeWarnings(JSON.parse(job.warnings) as Warning[], warnings))
   if (merged !== job.warnings) await setWarnings(env.DB, jobId, merged)
-}
-
-async function sinkOf(c: Context<DoorEnv>): Promise<Sink> {
-  const sink = await openSinkOf(c.env, c.get('jobId'))
-  if (!sink) throw stale()
-  return sink
 }
 
 /** The same for every part but the last (R2), few enough parts, and none above what one request may carry. */

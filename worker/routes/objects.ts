@@ -3,6 +3,7 @@
 // Not in charge of: Range and conditions (stored.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
+import { decodeElements } from '../elements.ts'
 import type { AppEnv } from '../http.ts'
 import { RequestError } from '../problems.ts'
 import { sign, verify } from '../signing.ts'
@@ -60,16 +61,6 @@ async function granted(c: Context<AppEnv>): Promise<Grant | null> {
   if (!(await verify(c.env, 'object', `${account}/${jobId}/${expiry}`, signature))) return null
   const secondsLeft = Number(expiry) - Math.floor(Date.now() / 1000)
   return secondsLeft > 0 ? { account, jobId, path: path.join('/'), secondsLeft } : null
-}
-
-/** Decodes each element; null where one is malformed or hides a slash, which would make two paths out of one. */
-function decodeElements(elements: string[]): string[] | null {
-  try {
-    const decoded = elements.map(decodeURIComponent)
-    return decoded.some((element) => element === '' || element.includes('/')) ? null : decoded
-  } catch {
-    return null
-  }
 }
 
 export const objects = new Hono<AppEnv>()

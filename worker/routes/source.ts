@@ -4,6 +4,7 @@ import type { Context } from 'hono'
 import type { JobErrorCode } from '#contract/errors.ts'
 import { terminal } from '#contract/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task.ts'
+import { Kept } from '../kept.ts'
 import { findJobByBackendId } from '../ledger/jobs.ts'
 import { RequestError } from '../problems.ts'
 import { toBase64Url } from '../signing.ts'
@@ -12,26 +13,16 @@ import type { ByteRange, Source, SourceStat, StoreErrorCode } from '../storage/s
 import { StoreError } from '../storage/store.ts'
 import type { DoorEnv } from './door.ts'
 
-/** Opening a source costs a ledger read and an unsealing; ranges of one attempt share it for a while. */
-const KEEP_MS = 60_000
-const MAX_KEPT = 100
-const kept = new Map<string, { source: Promise<Source>; until: number }>()
+const sources = new Kept<Source>()
 
 function sourceOf(env: Env, jobId: string, task: string, attempt: number): Promise<Source> {
-  const name = `${task}/${attempt}`
-  const known = kept.get(name)
-  if (known && known.until > Date.now()) return known.source
-  if (kept.size >= MAX_KEPT) kept.clear()
-  const source = (async () => {
+  return sources.get(`${task}/${attempt}`, async () => {
     const job = await findJobByBackendId(env.DB, jobId)
     if (!job || terminal[job.task_state] || job.attempt !== attempt) {
       throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
     }
     return openSourceOf(env, job)
-  })()
-  kept.set(name, { source, until: Date.now() + KEEP_MS })
-  source.catch(() => kept.delete(name))
-  return source
+  })
 }
 
 const answers: Readonly<Record<StoreErrorCode, { status: number; code: JobErrorCode }>> = {

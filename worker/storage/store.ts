@@ -43,8 +43,15 @@ export interface StoredPart {
   etag: string
 }
 
-/** Writing side of a provider, below one job's destination. Paths are relative, checked and never escape it. */
+/** Objects that one `deleteMany` may name: what S3's DeleteObjects and R2's binding take. */
+export const MAX_DELETE = 1000
+
+/**
+ * Writing side of a provider, below one job's destination. Paths are relative, checked and never escape it.
+ * Kept and used by many requests at once: no state beside what opening it gave.
+ */
 export interface Sink {
+  /** Replaces what was there, in one step: no reader meets a part of it. The same again is no error. */
   put(
     path: string,
     body: ReadableStream<Uint8Array> | Uint8Array,
@@ -52,7 +59,13 @@ export interface Sink {
     contentType: string,
   ): Promise<{ etag: string }>
   stat(path: string): Promise<{ size: number; etag: string } | null>
+  /** Succeeds also when there is no such object. */
   delete(path: string): Promise<void>
+  /**
+   * The same for `MAX_DELETE` paths at most, in as few requests as the provider allows. Some may be gone already, and
+   * after an error some may be left: the caller asks again with the same list.
+   */
+  deleteMany(paths: readonly string[]): Promise<void>
   /** → an upload id, opaque, that the other calls take. */
   beginUpload(path: string, contentType: string): Promise<string>
   /** All parts but the last have the same size. */
@@ -106,4 +119,9 @@ export class StoreError extends Error {
   get transient(): boolean {
     return this.code === 'unreachable'
   }
+}
+
+/** True where the same call may succeed later: what is not the store's own verdict is somebody's accident. */
+export function isPassing(error: unknown): boolean {
+  return !(error instanceof StoreError) || error.transient
 }

@@ -163,6 +163,11 @@ export function vendorSink(bucket: R2Bucket, prefix: string): Sink {
       await told('delete', () => bucket.delete(key))
     },
 
+    async deleteMany(paths) {
+      const keys = paths.map((path) => keyOf(path, 'deleteMany'))
+      if (keys.length > 0) await told('deleteMany', () => bucket.delete(keys))
+    },
+
     async beginUpload(path, contentType) {
       const key = keyOf(path, 'beginUpload')
       const made = await told('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata: { contentType } }))

@@ -2,6 +2,7 @@
 // The checks are values, so that planted.test.ts can run them against planted faults and see them fail.
 import { describe, expect, test } from 'vitest'
 import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/store.ts'
+import { MAX_DELETE } from '../../../worker/storage/store.ts'
 
 export const sample = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
 
@@ -159,6 +160,28 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
     expect(await sink.stat('b.bin')).toBe(null)
   })
 
+  check('many are deleted at once, those named and no others; missing ones are no error', async () => {
+    const sink = await fixture.sink()
+    const paths = ['m/1.m4s', 'm/2.m4s', 'm/QualityLevels(500000)/Fragments(video=0)', 'm/a b & ü+%.vtt']
+    for (const path of [...paths, 'm/1.m4', 'm/11.m4s', 'm/a b'])
+      await sink.put(path, sample, sample.length, 'video/mp4')
+    await sink.deleteMany([])
+    await sink.deleteMany([...paths, 'm/never.m4s'])
+    await sink.deleteMany(paths)
+    for (const path of paths) expect([path, await fixture.stored(path)]).toEqual([path, null])
+    for (const path of ['m/1.m4', 'm/11.m4s', 'm/a b']) expect(same(await fixture.stored(path), sample)).toBe(true)
+  })
+
+  check(`${MAX_DELETE} are deleted at once`, async () => {
+    const sink = await fixture.sink()
+    const paths = Array.from({ length: MAX_DELETE }, (_, n) => `n/${n}.ts`)
+    const last = `n/${MAX_DELETE - 1}.ts`
+    await sink.put('n/0.ts', sample, sample.length, 'video/mp2t')
+    await sink.put(last, sample, sample.length, 'video/mp2t')
+    await sink.deleteMany(paths)
+    expect([await fixture.stored('n/0.ts'), await fixture.stored(last)]).toEqual([null, null])
+  })
+
   each<[string, number]>([
     ['shorter', 10],
     ['longer', -10],
@@ -244,6 +267,7 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
       expect(await codeOf(sink.put(path, sample, sample.length, 'video/mp4'))).toBe('invalid')
       expect(await codeOf(sink.beginUpload(path, 'video/mp4'))).toBe('invalid')
       expect(await codeOf(sink.delete(path))).toBe('invalid')
+      expect(await codeOf(sink.deleteMany(['ok', path]))).toBe('invalid')
     })
   }
 

@@ -115,6 +115,36 @@ const sinkFaults: [string, (good: Sink) => Partial<Sink>][] = [
     }),
   ],
   ['an abort that does nothing', () => ({ abortUpload: async () => undefined })],
+  [
+    'a deletion of many that leaves the last',
+    (good) => ({ deleteMany: (paths) => good.deleteMany(paths.slice(0, -1)) }),
+  ],
+  [
+    'a deletion of many that takes too much',
+    (good) => ({
+      deleteMany: async (paths) => {
+        await good.deleteMany(paths)
+        await good.deleteMany(paths.map((path) => path.slice(0, -1)).filter((path) => /[a-z0-9]$/.test(path)))
+      },
+    }),
+  ],
+  [
+    'a deletion of many that does not encode',
+    (good) => ({ deleteMany: (paths) => good.deleteMany(paths.map((path) => encodeURI(path))) }),
+  ],
+  [
+    'a deletion of many that looks for them first',
+    (good) => ({
+      deleteMany: async (paths) => {
+        for (const path of paths.slice(0, 5)) if (!(await good.stat(path))) throw new Error('no such object')
+        await good.deleteMany(paths)
+      },
+    }),
+  ],
+  [
+    'paths of many that are not checked',
+    (good) => ({ deleteMany: (paths) => good.deleteMany(paths.filter((path) => !path.includes('..'))) }),
+  ],
   ['a path that climbs', (good) => ({ delete: (path) => good.delete(path.includes('..') ? 'x' : path) })],
 ]
 

@@ -1,0 +1,30 @@
+// In charge of: doing the same for many things, a few at a time.
+
+/**
+ * Results in the order of `items`. After the first failure nothing new is begun, what is under way is awaited (so that
+ * nothing is still being written when the caller undoes it), then that failure is thrown.
+ */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  bound: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const failures: unknown[] = []
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (failures.length === 0) {
+      const index = next++
+      const item = items[index]
+      if (index >= items.length || item === undefined) return
+      try {
+        results[index] = await work(item)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(bound, items.length) }, lane))
+  if (failures.length > 0) throw failures[0]
+  return results
+}
