@@ -1,15 +1,17 @@
-// In charge of: what planning must know of a source and ffprobe does not tell: dialogue levels, captions inside the pictures.
+// In charge of: what planning must know of a source and ffprobe does not tell: dialogue levels, brightness of HDR, captions inside the pictures.
 // Not in charge of: reading the bytes (ac3.ts, captions/), what follows from them (plan/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobSpec } from '#contract/spec.ts'
 import { readDialnorm } from './ac3.ts'
+import { readBrightness } from './brightness.ts'
 import { captionChannels } from './captions/channels.ts'
 import { hasSeveralMessages, readUserData, type PictureCodec } from './captions/userdata.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
+import { wantsHdr } from './plan/hdr.ts'
 import type { MediaInfo, VideoStream } from './plan/media.ts'
 import { audioPad, pidsOf, videoPad } from './plan/program.ts'
 import { deepProbe, looksDeeper } from './plan/streamCount.ts'
@@ -58,13 +60,16 @@ export async function inspect(
   return { ...media, video, audio }
 
   async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
+    const pad = videoPad(pidsOf(media))
+    const brightness = wantsHdr(spec, stream) ? await readBrightness(engine, input, pad, places) : {}
     const kind = elementary[stream.codec]
-    if (kind === undefined) return {}
+    if (kind === undefined) return brightness
     const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
-    const output = ['-map', videoPad(pidsOf(media)), '-c', 'copy', ...limits, '-f', kind.format]
+    const output = ['-map', pad, '-c', 'copy', ...limits, '-f', kind.format]
     const pictures = await extract(engine, input, output, places)
     const { captions, activeFormat } = readUserData(pictures, kind.codec)
     return {
+      ...brightness,
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
       severalCaptionMessages: hasSeveralMessages(pictures, kind.codec),

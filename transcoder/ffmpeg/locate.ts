@@ -10,6 +10,8 @@ export interface EngineFeatures {
   zscale: boolean
   /** libx265 has `-a53cc` (not in 5.1; its default differs between 7.0 and 7.1). */
   hevcCaptions: boolean
+  /** libx265 has 10 bits: builds for one depth exist. */
+  hevcMain10: boolean
   /** Captions survive a change to another broadcast rate: ffmpeg 7 and later. */
   captionsAcrossRates: boolean
   /** Caption bytes that come in several messages a picture are read whole: ffmpeg 7 and later. */
@@ -120,11 +122,13 @@ async function examineFfmpeg(path: string): Promise<{ version: string; features:
     needed[kind].filter((name) => !lists[kind].has(name)).map((name) => `${kind.slice(0, -1)} ${name}`),
   )
   if (missing.length > 0) throw new Error(`version ${version} lacks ${missing.join(', ')}`)
+  const hevc = await ask('-h', 'encoder=libx265')
   return {
     version,
     features: {
       zscale: lists.filters.has('zscale') && lists.filters.has('tonemap'),
-      hevcCaptions: (await ask('-h', 'encoder=libx265')).includes('-a53cc'),
+      hevcCaptions: hevc.includes('-a53cc'),
+      hevcMain10: hevc.includes('yuv420p10le'),
       captionsAcrossRates: atLeast(avutil, SEVEN),
       severalCaptionMessages: atLeast(avutil, SEVEN),
       clockFromUsedStreams: atLeast(avutil, SIX),

@@ -113,7 +113,7 @@ function graph(plan: Plan): string {
     ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
   ]
   const logos = pictures.flatMap(({ video: { logo }, video, position }) =>
-    logo === null ? [] : [{ logo, position, filters: logoFilters(video, logo), label: `l${position}` }],
+    logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
   const audio = plan.sourceAudio.flatMap((stream) =>
     shareFilters(
@@ -128,7 +128,7 @@ function graph(plan: Plan): string {
     ...shareFilters(`[${videoPad(plan.pids)}]`, video, 'split'),
     // Over the finished picture, so that bars, turns and fields do not move it.
     ...shareFilters('[1:v:0]', logos, 'split'),
-    ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(logo)}[v${position}]`),
+    ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
     ...audio,
   ].join(';')
 }

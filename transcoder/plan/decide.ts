@@ -15,6 +15,7 @@ import { planGeometry, upright } from './geometry.ts'
 import { planLogo } from './logo.ts'
 import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
 import type { AudioFilePlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
+import { keepsHdr } from './hdr.ts'
 import { checkProgram, pidsOf } from './program.ts'
 import { planPackaging } from './packaging.ts'
 import { PlanError } from './problem.ts'
@@ -28,6 +29,8 @@ export interface EngineAbilities {
   zscale: boolean
   /** libx265 has `-a53cc`. */
   hevcCaptions: boolean
+  /** libx265 has 10 bits. */
+  hevcMain10?: boolean
   /** Captions survive a change of the frame rate (ffmpeg 7 and later, at broadcast rates). */
   captionsAcrossRates: boolean
   /** Every message of a picture is read, where its captions come in several (ffmpeg 7 and later). */
@@ -38,6 +41,7 @@ export interface EngineAbilities {
 const everything: EngineAbilities = {
   zscale: true,
   hevcCaptions: true,
+  hevcMain10: true,
   captionsAcrossRates: true,
   severalCaptionMessages: true,
 }
@@ -67,7 +71,7 @@ export function planJob(
     })
 
   const source = upright(video)
-  const picture = readPicture(video, source)
+  const picture = readPicture(video, source, keepsHdr(spec, video, abilities, warnings))
   const scan = sourceScan(spec, video, warnings)
   const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
   const videoOffsetSeconds = videoOffset(spec, media, abilities)

@@ -2,6 +2,7 @@
 // Not in charge of: which rate, GOP or size (decide.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { Quality } from '#contract/spec.ts'
+import { masterDisplay } from './hdr.ts'
 import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
 
 export const presets: Record<'h264' | 'hevc', Record<Quality, string>> = {
@@ -61,11 +62,12 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
         : ''
     return [
       ...['-c:v', 'libx265', '-preset', presets.hevc[video.quality]],
+      ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
       // Without it x265 writes half of its key frames as CRA, which is not a closed GOP.
       ...['-forced-idr', '1'],
       ...(video.spliceFrames.length === 0 ? [] : keyFrames(video)),
       // x265 prints a report at its default log level.
-      ...['-x265-params', `log-level=error:${gop}:${pictures}${constant}`],
+      ...['-x265-params', `log-level=error:${gop}:${pictures}${constant}${brightness(plan)}`],
       ...rate(video),
       // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
       ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),
@@ -82,6 +84,18 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
     ...(video.mode === 'cbr' ? ['-minrate', `${video.bitrateKbps}k`] : []),
     ...(video.captions ? [] : ['-a53cc', '0']),
   ],
+}
+
+/** Static metadata of HDR10, in the stream itself, where every container keeps it. */
+function brightness({ picture: { hdr } }: Plan): string {
+  if (hdr === null) return ''
+  const { masteringDisplay, contentLight } = hdr
+  return [
+    // Tells x265 that the stream is HDR10 and that its messages are to be written.
+    hdr.transfer === 'smpte2084' ? ':hdr10=1' : '',
+    masteringDisplay === null ? '' : `:master-display=${masterDisplay(masteringDisplay)}`,
+    contentLight === null ? '' : `:max-cll=${contentLight.maximum},${contentLight.average}`,
+  ].join('')
 }
 
 /** Both: motion between fields, and transforms within them. */

@@ -1,6 +1,7 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: sharing them between outputs (graph.ts).
 import { keepsPixels } from './color.ts'
+import { WHITE_NITS, WHITE_SIGNAL } from './hdr.ts'
 import { CEILING_DB } from './loudness.ts'
 import type { AudioPlan, LogoPlan, Plan, VideoPlan } from './plan.ts'
 
@@ -57,13 +58,13 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
     // Even offsets: chroma has half the resolution.
     ...(bars
       ? [
-          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(video.barPercent)}`,
+          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(plan, video.barPercent)}`,
         ]
       : []),
     ...weave(video),
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
-    'format=yuv420p',
+    `format=${plan.picture.hdr === null ? 'yuv420p' : 'yuv420p10le'}`,
     // The tags on the frames, as the encoder's flags have them too (encoders.ts): with 5.1.9 and 7.0 either alone was enough.
     `setparams=${field}range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
   ]
@@ -90,9 +91,10 @@ function crop(plan: Plan, video: VideoPlan): string[] {
   return [`crop=w=${video.cropWidth}:h=${video.cropHeight}`]
 }
 
-/** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. */
-function grey(percent: number): string {
-  const level = Math.round((percent * 255) / 100)
+/** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. In HDR, that would glare: SDR white is the most. */
+function grey({ picture: { hdr } }: Plan, percent: number): string {
+  const white = hdr === null ? 1 : WHITE_SIGNAL[hdr.transfer]
+  const level = Math.round((percent * 255 * white) / 100)
     .toString(16)
     .padStart(2, '0')
   return level === '00' ? 'black' : `0x${level.repeat(3)}`
@@ -138,7 +140,11 @@ function scale(plan: Plan, video: VideoPlan): string[] {
   // zscale wants to be told what untagged input is; RGB has no matrix of its own and is always full range.
   const read = picture.rgb ? '' : `:min=${zscaleMatrix[matrix] ?? matrix}`
   const gamut =
-    picture.conversion === 'gamut' ? `:pin=${picture.primaries}:p=bt709:tin=${picture.transfer}:t=bt709` : ''
+    picture.conversion === 'gamut'
+      ? `:pin=${picture.primaries}:p=bt709:tin=${picture.transfer}:t=bt709`
+      : picture.hdr !== null && picture.primaries !== 'bt2020'
+        ? `:pin=${picture.primaries}:p=bt2020:tin=${picture.transfer}:t=${picture.transfer}`
+        : ''
   // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
   const filter = `zscale=${size}:filter=lanczos${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
   return picture.rgb ? ['format=gbrp', filter] : [filter]
@@ -184,7 +190,8 @@ function limit(ceilingDb: number, sampleRate: number): string[] {
 }
 
 /** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */
-export function logoFilters(video: VideoPlan, logo: LogoPlan): string[] {
+export function logoFilters(plan: Plan, video: VideoPlan, logo: LogoPlan): string[] {
+  if (plan.picture.hdr !== null) return hdrLogo(plan, plan.picture.hdr.transfer, video, logo)
   const matrix = swscaleMatrix[video.color.matrix] ?? video.color.matrix
   return [
     'format=rgba',
@@ -194,7 +201,34 @@ export function logoFilters(video: VideoPlan, logo: LogoPlan): string[] {
   ]
 }
 
+/** Its white at 203 cd/m², the white of SDR material in HDR (ITU-R BT.2408). */
+function hdrLogo(
+  plan: Plan,
+  transfer: keyof typeof WHITE_SIGNAL,
+  { color }: VideoPlan,
+  { width, height, opacity }: LogoPlan,
+): string[] {
+  const size = `w=${width}:h=${height}`
+  const faded = opacity === 1 ? [] : [`colorchannelmixer=aa=${opacity}`]
+  if (plan.scaler === 'zscale')
+    return [
+      'format=rgba',
+      ...faded,
+      'format=gbrap',
+      `zscale=${size}:filter=lanczos:pin=bt709:tin=bt709:rin=full:p=bt2020:t=${transfer}:m=${color.matrix}:r=limited:npl=${WHITE_NITS}`,
+      'format=yuva420p10le',
+    ]
+  // Without it levels are lowered as they are: greys come out darker, white is right.
+  const white = WHITE_SIGNAL[transfer]
+  return [
+    'format=rgba',
+    `colorchannelmixer=rr=${white}:gg=${white}:bb=${white}:aa=${opacity}`,
+    `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=bt2020:out_range=limited`,
+    'format=yuva420p10le',
+  ]
+}
+
 /** repeat: the one picture of the logo stands until the video ends. */
-export function overlay(logo: LogoPlan): string {
-  return `overlay=x=${logo.x}:y=${logo.y}:format=yuv420:eof_action=repeat`
+export function overlay({ picture }: Plan, logo: LogoPlan): string {
+  return `overlay=x=${logo.x}:y=${logo.y}:format=${picture.hdr === null ? 'yuv420' : 'yuv420p10'}:eof_action=repeat`
 }

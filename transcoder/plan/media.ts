@@ -17,6 +17,16 @@ export interface MeasuredScan {
   repeatedBottom: number
 }
 
+/** The display a picture was graded on (SMPTE ST 2086): CIE 1931 x and y, and cd/m². */
+export interface MasteringDisplay {
+  red: [number, number]
+  green: [number, number]
+  blue: [number, number]
+  white: [number, number]
+  minNits: number
+  maxNits: number
+}
+
 export interface VideoStream {
   /** Index among all streams of the file. */
   index: number
@@ -42,6 +52,12 @@ export interface VideoStream {
   colorSpace: string | null
   colorTransfer: string | null
   colorPrimaries: string | null
+  /** null where there is none or nobody looked (transcoder/brightness.ts). */
+  masteringDisplay: MasteringDisplay | null
+  /** MaxCLL and MaxFALL in cd/m² (CTA-861.3). */
+  contentLight: { maximum: number; average: number } | null
+  /** HDR10+ or Dolby Vision was seen. */
+  dynamicMetadata: boolean
   /** CEA-608/708 caption data was seen inside the pictures (inspect.ts looks into the first ones). */
   closedCaptions: boolean
   /** What that data was seen to carry: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */

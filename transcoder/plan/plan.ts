@@ -2,7 +2,7 @@
 // Not in charge of: deciding (decide.ts), spelling it as argv (argv.ts), running it (transcoder/run.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, VideoCodec } from '#contract/spec.ts'
-import type { Rational } from './media.ts'
+import type { MasteringDisplay, Rational } from './media.ts'
 
 /**
  * none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate);
@@ -22,9 +22,9 @@ export interface Fields {
 
 /** The colour that a picture is written in, in ffmpeg's own names. The range of an output is always limited ("tv"). */
 export interface ColorTags {
-  matrix: 'bt709' | 'smpte170m'
-  primaries: 'bt709' | 'smpte170m' | 'bt470bg'
-  transfer: 'bt709' | 'smpte170m' | 'bt470bg'
+  matrix: 'bt709' | 'smpte170m' | 'bt2020nc'
+  primaries: 'bt709' | 'smpte170m' | 'bt470bg' | 'bt2020'
+  transfer: 'bt709' | 'smpte170m' | 'bt470bg' | 'smpte2084' | 'arib-std-b67'
 }
 
 /** How decoded pictures are to be read: what the source says, or what its size suggests where it says nothing. */
@@ -34,7 +34,7 @@ export interface SourcePicture {
   /** Upright size in pixels. */
   width: number
   height: number
-  /** True for 8-bit 4:2:0 of limited range: a picture that needs neither scaling nor a matrix can then stay as it is. */
+  /** True for 4:2:0 of limited range with the output's bits: a picture that needs neither scaling nor a matrix can then stay as it is. */
   plain: boolean
   matrix: string
   fullRange: boolean
@@ -42,6 +42,12 @@ export interface SourcePicture {
   transfer: string
   /** toneMap: PQ or HLG, brought to BT.709. gamut: SDR in a wider gamut, brought to BT.709. */
   conversion: 'none' | 'toneMap' | 'gamut'
+  /** null = SDR outputs of 8 bits; else they are HDR of 10 bits, and this is what they say of their brightness. */
+  hdr: {
+    transfer: 'smpte2084' | 'arib-std-b67'
+    masteringDisplay: MasteringDisplay | null
+    contentLight: { maximum: number; average: number } | null
+  } | null
 }
 
 /** How a picture is brought into its frame: turned, mirrored, cropped, scaled, and bars around it. */

@@ -14,7 +14,7 @@ interface Unavailable {
 }
 
 /** Extensions of which any set value is refused. */
-const EXTENSIONS = ['dynamic_range', 'webhook_url', 'thumbnails', 'program_start_time'] as const
+const EXTENSIONS = ['webhook_url', 'thumbnails', 'program_start_time'] as const
 
 const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'output_container', values: ['hls', 'silverlight'] },

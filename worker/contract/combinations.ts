@@ -15,6 +15,7 @@ export function checkCombinations(draft: Draft, findings: Findings): void {
   for (const [index, profile] of draft.audioProfiles.entries()) {
     checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
   }
+  checkDynamicRange(draft, findings)
   checkLoudness(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
@@ -130,6 +131,13 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
     const message = `${field} ${kbps} is low for ac3 with 6 channels; ${AC3_SURROUND_ADVISED_KBPS} or more is advised`
     findings.warn('audio_bitrate_low', field, message)
   }
+}
+
+/** Decision "HDR, colour": players take 8-bit h.264 and mpeg2 only. */
+function checkDynamicRange({ dynamic_range: range, video_codec: codec }: Draft, findings: Findings): void {
+  if (range !== 'source' || codec === undefined || codec === 'hevc') return
+  const message = `dynamic_range source needs hevc; ${codec} is always SDR`
+  findings.problem('unsupported_combination', 'dynamic_range', message, { allowed: ['sdr'] })
 }
 
 /** Both set the level: which of them is meant cannot be known. */

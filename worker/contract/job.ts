@@ -207,6 +207,8 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
     outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
+    // Decision "HDR, colour": hevc stays HDR, the others cannot.
+    dynamicRange: config.dynamic_range ?? (config.video_codec === 'hevc' ? 'source' : 'sdr'),
     program: config.program_number ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     audioDirectory: config.audio_output_path ? normaliseDirectory(config.audio_output_path) : null,

@@ -242,7 +242,10 @@ export const jobFields = z.object({
     'Loudness that the whole sound is brought to (EBU R 128), with true peaks below −1 dBTP. Not together with audio_volume.',
     { ...limits.LOUDNESS_LUFS, unit: 'LUFS' },
   ),
-  dynamic_range: extension('sdr or source.'),
+  dynamic_range: optionalChoice(
+    'What an HDR source becomes: sdr = tone-mapped, source = HDR as it is (hevc only). Absent = source for hevc, sdr otherwise.',
+    ['sdr', 'source'],
+  ),
   program_number: optionalNumber(
     'Program of a transport stream; absent = the first with video. source_stream counts within it.',
     { ...limits.PROGRAM_NUMBER, whole: true },

@@ -102,6 +102,8 @@ export interface JobSpec {
   inputName: string
   /** Directory of the outputs below the job's destination, normalised, without a slash at its end; '' = none. */
   outputDirectory: string
+  /** Whether an HDR source is tone-mapped, or stays what it is where the codec can carry it. */
+  dynamicRange: 'sdr' | 'source'
   /** Number of the program of a transport stream that is taken; null = the first with video. */
   program: number | null
   /** Audio streams that a transport stream must have; null = not said. */

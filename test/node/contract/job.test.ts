@@ -400,6 +400,7 @@ describe('the job in the service’s own words', () => {
       audioVolume: 100,
       loudnessLufs: null,
       program: null,
+      dynamicRange: 'sdr',
       closedCaptions: null,
       inputName: 'My_film',
       audioDirectory: null,
@@ -468,5 +469,33 @@ describe('loudness_lufs', () => {
   it('contradicts audio_volume', () => {
     expect(names(refuse(request({ loudness_lufs: -23, audio_volume: 50 })))).toEqual(['conflict loudness_lufs'])
     expect(accept(request({ loudness_lufs: -23, audio_volume: 100 })).warnings).toEqual([])
+  })
+})
+
+describe('dynamic_range', () => {
+  const codecs = { 'h.264': 500, hevc: 500, mpeg2: 3450 } as const
+  it.each([
+    ['hevc', undefined, 'source'],
+    ['hevc', 'sdr', 'sdr'],
+    ['hevc', 'source', 'source'],
+    ['h.264', undefined, 'sdr'],
+    ['h.264', 'sdr', 'sdr'],
+    ['mpeg2', undefined, 'sdr'],
+  ] as const)('%s, %s: %s', (video_codec, dynamic_range, meant) => {
+    const { config } = accept(
+      request({ video_codec, dynamic_range }, { width: 320, height: 180, video_bitrate: codecs[video_codec] }),
+    )
+    expect(toSpec(config).dynamicRange).toBe(meant)
+  })
+  it.each(['h.264', 'mpeg2'] as const)('source is refused with %s', (video_codec) => {
+    const shape = { width: 320, height: 180, video_bitrate: codecs[video_codec] }
+    expect(refuse(request({ video_codec, dynamic_range: 'source' }, shape))).toMatchObject([
+      { code: 'unsupported_combination', field: 'dynamic_range', allowed: ['sdr'] },
+    ])
+  })
+  it('anything else is refused', () => {
+    expect(refuse(request({ dynamic_range: 'hdr' }))).toMatchObject([
+      { field: 'dynamic_range', allowed: ['sdr', 'source'] },
+    ])
   })
 })
