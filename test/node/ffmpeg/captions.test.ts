@@ -1,7 +1,7 @@
 // Closed captions by their text: what a decoder reads from the output is what it reads from the source.
 import { copyFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import { captionChannels } from '../../../transcoder/captions/channels.ts'
 import { readUserData, type PictureCodec } from '../../../transcoder/captions/userdata.ts'
 import { engine, ffmpeg, realClip, workspace } from '../media.ts'
@@ -139,5 +139,70 @@ describe('removed', () => {
     const able = (await engine()).features.hevcCaptions
     expect((await carried(outputs[0], 'hevc')).channels).toEqual(able ? ['CC1', 'CC3'] : [])
     expect(plan.warnings.some((warning) => warning.code === 'captions_removed')).toBe(!able)
+  })
+})
+
+describe('interlaced pictures with captions', () => {
+  /** Fields that move, with the captions of a real clip in their pictures. */
+  async function fields(context: TestContext): Promise<string> {
+    const clip = await beginning(realClip(context, clips[0]), 8)
+    const path = space.file('fields.ts')
+    const moving = 'testsrc2=s=320x240:r=60000/1001:d=8,tinterlace=mode=interleave_top'
+    const graph = `[0:V:0]fps=30000/1001,scale=320:240,setsar=1[a];${moving}[b];[a][b]overlay=shortest=1,setfield=tff`
+    const coded = '-c:v libx264 -preset ultrafast -qp 20 -pix_fmt yuv420p -flags +ilme+ildct -x264-params tff=1'
+    await ffmpeg(['-i', clip, '-filter_complex', graph, ...coded.split(' '), '-a53cc', '1', path])
+    return path
+  }
+  const texts = (cues: Cue[]) => cues.map((cue) => cue.text)
+
+  test.for(['h264', 'mpeg2'] as const)(
+    'of the source’s size stay interlaced and keep the text in %s',
+    async (videoCodec, context) => {
+      const clip = await fields(context)
+      const same = [rendition({ width: 320, height: 240, bitrateKbps: 3000, audioProfiles: [] })]
+      const { outputs, plan } = await encode(
+        job({ videoCodec, container: 'ts', video: same, audio: [] }),
+        clip,
+        space.path,
+      )
+      expect(plan.outputs[0]!.video).toMatchObject({ scan: 'tff', deinterlace: 'none', captions: true })
+      expect(texts(await captionsOf(clip)).length).toBeGreaterThan(1)
+      expect(texts(await captionsOf(outputs[0]))).toEqual(texts(await captionsOf(clip)))
+    },
+  )
+
+  test.for(['h264', 'mpeg2'] as const)(
+    'of another size lose it with a warning in %s, and nothing garbled is left',
+    async (videoCodec, context) => {
+      const small = [rendition({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [] })]
+      const { outputs, plan } = await encode(
+        job({ videoCodec, container: 'ts', video: small, audio: [] }),
+        await fields(context),
+        space.path,
+      )
+      expect(plan.outputs[0]!.video).toMatchObject({ scan: 'tff', deinterlace: 'fields', captions: false })
+      expect(plan.warnings).toContainEqual(
+        expect.objectContaining({ code: 'captions_removed', message: expect.stringContaining('CC1') }),
+      )
+      expect((await carried(outputs[0], videoCodec)).pictures).toBe(0)
+    },
+  )
+
+  test('of another size keep it when they become progressive', async (context) => {
+    const clip = await fields(context)
+    const small = [rendition({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], progressive: true })]
+    const { outputs, plan } = await encode(job({ container: 'ts', video: small, audio: [] }), clip, space.path)
+    expect(plan.outputs[0]!.video).toMatchObject({ scan: 'progressive', deinterlace: 'frames', captions: true })
+    expect(texts(await captionsOf(outputs[0]))).toEqual(texts(await captionsOf(clip)))
+  })
+
+  test('a picture for each field keeps it where ffmpeg can, and has none where not', async (context) => {
+    const clip = await fields(context)
+    const twice = [rendition({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [], frameRateFactor: '2x' })]
+    const { outputs, plan } = await encode(job({ container: 'ts', video: twice, audio: [] }), clip, space.path)
+    const able = (await engine()).features.captionsAcrossRates
+    expect(plan.outputs[0]!.video).toMatchObject({ deinterlace: 'fields', captions: able })
+    if (able) expect(texts(await captionsOf(outputs[0]))).toEqual(texts(await captionsOf(clip)))
+    else expect((await carried(outputs[0], 'h264')).pictures).toBe(0)
   })
 })
