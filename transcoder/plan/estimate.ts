@@ -1,14 +1,15 @@
 // In charge of: a dry run's answer: the source as found, the plan told, what it would take.
 // Not in charge of: the plan (decide.ts), the model (predict.ts), the sentences (words.ts).
 import type { Estimate, FileReport, SourceReport } from '#contract/estimate.ts'
+import { joinPath } from '#contract/outputs.ts'
 import type { JobSpec } from '#contract/spec.ts'
 import type { SourceCues } from './cues.ts'
 import type { MediaInfo, VideoStream } from './media.ts'
-import type { AudioPlan, OutputPlan, Plan, VideoPlan } from './plan.ts'
-import { audioFileBytes, outputBytes, predict, type Pricing } from './predict.ts'
+import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from './plan.ts'
+import { audioFileBytes, outputBytes, predict, renditionBytes, type Pricing } from './predict.ts'
 import { toNumber } from './rational.ts'
 import { sourceScan } from './scan.ts'
-import { describeAudio, describeOutput, ratioText } from './words.ts'
+import { describeAudio, describeOutput, describeRendition, ratioText } from './words.ts'
 
 const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
 
@@ -21,6 +22,7 @@ export function estimateJob(
 ): Estimate {
   const outputs = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
+    ...(plan.packaging === null ? [] : packagingReports(plan, plan.packaging)),
     ...plan.audioFiles.map((file): FileReport => ({
       path: file.path,
       content_type: file.contentType,
@@ -106,6 +108,28 @@ function outputReport(output: OutputPlan, plan: Plan): FileReport {
     audio: output.audio.map(trackReport),
     output_bytes: outputBytes(output, plan.durationSeconds),
   }
+}
+
+/** One report a rendition, told by its directory, and one of the tar. */
+function packagingReports(plan: Plan, packaging: PackagingPlan): FileReport[] {
+  const renditions = packaging.renditions.map((rendition): FileReport => {
+    const kind = rendition.kind === 'video' ? 'video' : 'audio'
+    return {
+      path: joinPath(packaging.directory, rendition.directory),
+      content_type: rendition.forms.every((form) => form === 'ts') ? 'video/mp2t' : `${kind}/mp4`,
+      profile: rendition.kind === 'video' ? rendition.profile : null,
+      description: describeRendition(rendition, plan, packaging),
+      video: rendition.video === null ? null : videoReport(rendition.video),
+      audio: rendition.audio.map(trackReport),
+      output_bytes: renditionBytes(rendition, plan.durationSeconds),
+    }
+  })
+  if (packaging.tar === null) return renditions
+  const sizes = renditions.map(({ output_bytes: bytes }) => bytes)
+  const sum = (end: 'low' | 'likely' | 'high') => sizes.reduce((total, bytes) => total + (bytes?.[end] ?? 0), 0)
+  const bytes = sizes.includes(null) ? null : { low: sum('low'), likely: sum('likely'), high: sum('high') }
+  const tar = { path: packaging.tar, content_type: 'application/x-tar', profile: null, video: null, audio: [] }
+  return [...renditions, { ...tar, description: ['All of it once more, in one file.'], output_bytes: bytes }]
 }
 
 function videoReport(video: VideoPlan): FileReport['video'] {

@@ -3,8 +3,9 @@
 import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task.ts'
 import type { Estimate, Range } from '#contract/estimate.ts'
 import type { MediaInfo } from './media.ts'
-import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, VideoPlan } from './plan.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, RenditionPlan, VideoPlan } from './plan.ts'
 import { toNumber } from './rational.ts'
+import { segmentEncodes } from './segmentArgs.ts'
 import {
   AUDIO_SECONDS,
   CPU_SPREAD,
@@ -33,6 +34,10 @@ const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
 const LEAST_AUDIO = { aac: 0.02, ac3: 0.95, mp2: 0.95 } as const
 /** What a container adds. */
 const CONTAINER = { mp4: 1.005, ts: 1.05 } as const
+
+/** As the service counts on of single files. */
+const HIGHEST = 1.2
+const FIXED_BYTES = 65_536
 
 const kbpsToBytes = (seconds: number, kbps: number): number => seconds * kbps * 125
 
@@ -69,6 +74,32 @@ export function audioFileBytes(file: AudioFilePlan): Range | null {
   })
 }
 
+/** Bytes of a rendition in all of its forms, segments and what lists them. */
+export function renditionBytes(rendition: RenditionPlan, seconds: number | null): Range | null {
+  if (seconds === null) return null
+  const { video, audio, forms } = rendition
+  const total = { low: 0, likely: 0, high: 0 }
+  for (const form of forms) {
+    // In a video rendition the sound is inside of its transport stream only.
+    const sound = audioKbps(video === null || form === 'ts' ? audio : [])
+    const container = CONTAINER[form === 'ts' ? 'ts' : 'mp4']
+    const picture = video === null ? 0 : video.bitrateKbps
+    const least = picture * (video === null ? 0 : LEAST_VIDEO[video.mode]) + sound.low
+    const likely = picture * (video === null ? 0 : LIKELY_VIDEO[video.mode]) + sound.likely
+    total.low += kbpsToBytes(seconds, least)
+    total.likely += kbpsToBytes(seconds, likely * container)
+    total.high += kbpsToBytes(seconds, ((video?.maxKbps ?? 0) + sound.likely) * HIGHEST) + FIXED_BYTES
+  }
+  return rounded(total)
+}
+
+/** Each segment is an object. */
+function segmentWrites({ packaging, durationSeconds }: Plan): number {
+  if (packaging === null || durationSeconds === null) return 0
+  const streams = packaging.renditions.reduce((sum, { forms }) => sum + forms.length, 0)
+  return streams * Math.ceil(durationSeconds / toNumber(packaging.segmentDuration))
+}
+
 function rounded({ low, likely, high }: Range): Range {
   return { low: Math.floor(low), likely: Math.round(likely), high: Math.ceil(high) }
 }
@@ -81,9 +112,13 @@ function cpuRate(plan: Plan, media: MediaInfo): number {
       ? 0
       : (video.width * video.height * (video.frameRate === null ? ASSUMED_RATE : toNumber(video.frameRate))) / MEGAPIXEL
   const decode = sourcePixels * (DECODE[video?.codec ?? ''] ?? DECODE_OTHER)
-  const pictures = plan.outputs.reduce((sum, output) => sum + pictureRate(output.video, sourcePixels), 0)
+  const encodes = [...plan.outputs, ...segmentEncodes(plan)]
+  const pictures = encodes.reduce(
+    (sum, { video: each }) => sum + (each === null ? 0 : pictureRate(each, sourcePixels)),
+    0,
+  )
   const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
-  const sound = [...plan.outputs.flatMap((output) => output.audio), ...plan.audioFiles.map((file) => file.audio)]
+  const sound = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
   // A loudness is measured in a pass of its own.
   const tracks = sound.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
   return decode + pictures + toneMapped + tracks * AUDIO_SECONDS
@@ -121,7 +156,7 @@ export function predict(
     likely: FIXED_WALL.likely + cpu.likely / (machine.vcpus * UTILISATION.likely),
     high: FIXED_WALL.high + cpu.high / (machine.vcpus * UTILISATION.low),
   }
-  const writes = known.reduce((sum, range) => sum + storeWrites(range), 0)
+  const writes = known.reduce((sum, range) => sum + storeWrites(range), segmentWrites(plan))
   const standing = machine.memory_gib * prices.memory_gib_second + machine.disk_gb * prices.disk_gb_second
   return {
     wall_seconds: map((end) => places(wall[end], 1)),

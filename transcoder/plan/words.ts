@@ -2,7 +2,7 @@
 // Not in charge of: the same as numbers (estimate.ts).
 import { presets } from './encoders.ts'
 import type { Rational } from './media.ts'
-import type { AudioPlan, OutputPlan, Plan, VideoPlan } from './plan.ts'
+import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan, SegmentForm, VideoPlan } from './plan.ts'
 import { toNumber } from './rational.ts'
 
 const codecNames = { h264: 'h.264', hevc: 'hevc', mpeg2: 'mpeg2' } as const
@@ -44,7 +44,12 @@ function levelText({ loudness, volumePercent }: AudioPlan): string {
   return volumePercent === 100 ? '' : `, at ${volumePercent} % of its volume`
 }
 
-export function describeOutput(output: OutputPlan, plan: Plan): string[] {
+/** `silence` is said where there is no audio inside. */
+export function describeOutput(
+  output: Pick<OutputPlan, 'video' | 'audio' | 'muxRateKbps'>,
+  plan: Plan,
+  silence = 'No audio.',
+): string[] {
   const { video, audio } = output
   const preset = video.codec === 'mpeg2' ? '' : ` (preset ${presets[video.codec][video.quality]})`
   const rate = toNumber(video.frameRate)
@@ -62,7 +67,7 @@ export function describeOutput(output: OutputPlan, plan: Plan): string[] {
   if (plan.picture.conversion === 'toneMap') sentences.push('HDR is tone-mapped to BT.709.')
   if (plan.picture.conversion === 'gamut') sentences.push('The wide gamut is converted to BT.709.')
   sentences.push(...audio.map(describeAudio))
-  if (audio.length === 0) sentences.push('No audio.')
+  if (audio.length === 0) sentences.push(silence)
   if (video.captions) sentences.push('Captions inside the pictures are carried over, where there are some.')
   if (video.logo) {
     const { width, height, x, y, opacity } = video.logo
@@ -74,4 +79,15 @@ export function describeOutput(output: OutputPlan, plan: Plan): string[] {
     )
   if (output.muxRateKbps !== null) sentences.push(`A constant multiplex of ${output.muxRateKbps} kbps.`)
   return sentences
+}
+
+const formNames: Record<SegmentForm, string> = { cmaf: 'CMAF', ts: 'transport streams', smooth: 'Smooth Streaming' }
+
+export function describeRendition(rendition: RenditionPlan, plan: Plan, packaging: PackagingPlan): string[] {
+  const { video, audio, audioRenditions: apart } = rendition
+  const silence = apart.length === 0 ? 'No audio.' : `Audio is apart: ${apart.join(', ')}.`
+  return [
+    ...(video === null ? audio.map(describeAudio) : describeOutput({ video, audio, muxRateKbps: null }, plan, silence)),
+    `Segments of ${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => formNames[form]).join(' and ')}.`,
+  ]
 }

@@ -201,7 +201,11 @@ export const jobFields = z.object({
   separate_audio: optionalFlag('The same as master_variant_mode, as the stored config shows it.'),
   segmented_output_hls: flag('HLS in segmented output.', false),
   segmented_output_dash: flag('DASH in segmented output.', false),
-  segment_length: optionalNumber('Segment length.', { ...limits.SEGMENT_LENGTH, above: true, unit: 'seconds' }),
+  segment_length: optionalNumber('Segment length, snapped to whole GOPs (docs/segmented.md); absent = 6.', {
+    ...limits.SEGMENT_LENGTH,
+    above: true,
+    unit: 'seconds',
+  }),
   video_codec: choice('Video codec.', ['h.264', 'mpeg2', 'hevc'], 'h.264'),
   ip_distance: optionalNumber('Distance between I/P frames.', { ...limits.IP_DISTANCE, whole: true }),
   gop_length: numberWithDefault('GOP length.', { ...limits.GOP_LENGTH, above: true, unit: 'seconds' }, 1),

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PackagingSpec } from '#contract/spec.ts'
 import { TS_ORIGIN_TICKS, SMOOTH_TIMESCALE } from '../../../transcoder/plan/segmentArgs.ts'
-import { ffmpeg, makeClip, packets, stream, workspace } from '../media.ts'
+import { ffmpeg, makeClip, packets, realClip, stream, workspace } from '../media.ts'
 import { job, packaged, rendition, track } from '../plan/jobs.ts'
 import { readFragments, type FragmentedFile } from './fragments.ts'
 import { encodeStreams } from './streams.ts'
@@ -232,6 +232,23 @@ test('a splice point is an IDR at the same time in renditions of different rates
       expected.map((second) => expect.closeTo(second, 4)),
     )
   }
+})
+
+test('captions stay in the pictures, and the source’s pictures leave on the clock of the transport streams', async (context) => {
+  const clip = realClip(context, 'captions-test.ts')
+  const spec = segmented(
+    { hls: true, dash: true, preferTransportStream: true },
+    { closedCaptions: true, video: [rendition({ ...small, output: '', audioProfiles: [] })], audio: [] },
+  )
+  const { plan, file } = await encodeStreams(spec, clip, space.path)
+  expect(plan.packaging!.textTracks).toBe(true)
+  // ATSC A/53's identifier of caption data.
+  for (const name of ['video_0 cmaf', 'video_0 ts', 'captions'])
+    expect((await readFile(file(name))).includes('GA94'), name).toBe(true)
+  const first = async (name: string) =>
+    Math.min(...(await packets(file(name))).flatMap(({ pts_time }) => Number(pts_time)))
+  expect(await first('video_0 ts')).toBe(TS_ORIGIN_TICKS / 90_000)
+  expect(await first('captions')).toBeCloseTo(TS_ORIGIN_TICKS / 90_000, 3)
 })
 
 test('each key frame of a transport stream brings its parameter sets, also where the encoder was shared', async () => {

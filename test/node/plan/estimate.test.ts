@@ -6,7 +6,7 @@ import { listMachine, listPrices } from '../../../transcoder/plan/speed.ts'
 import { readPricing } from '../../../transcoder/settings.ts'
 import type { JobSpec } from '#contract/spec.ts'
 import type { MediaInfo } from '../../../transcoder/plan/media.ts'
-import { job, rendition, sound, source, track } from './jobs.ts'
+import { job, packaged, rendition, sound, source, track } from './jobs.ts'
 
 const pricing: Pricing = { machine: { vcpus: 4, ...listMachine }, prices: listPrices }
 const estimate = (spec: JobSpec, media: MediaInfo = source(), price = pricing) =>
@@ -102,4 +102,33 @@ test('a source of unknown length has a plan and no figures', () => {
   const { plan, predicted } = estimate(job(), source({ durationSeconds: null }, { durationSeconds: null }))
   expect(predicted).toMatchObject({ wall_seconds: null, cpu_seconds: null, output_bytes: null, cost_usd: null })
   expect(plan.outputs[0]!.output_bytes).toBeNull()
+})
+
+test('segmented output is told by rendition: its directory, its pictures or its sound, its forms, its bytes', () => {
+  const packaging = packaged({ hls: true, dash: true, preferTransportStream: true, tar: true })
+  const spec = job({ packaging, outputDirectory: 'out', video: [rendition({ output: 'hd.mp4' })] })
+  const { plan, predicted } = estimate(spec)
+  expect(plan.outputs.map(({ path, profile, content_type }) => [path, profile, content_type])).toEqual([
+    ['out/hd', 0, 'video/mp4'],
+    ['out/audio_0', null, 'audio/mp4'],
+    ['out/out.tar', null, 'application/x-tar'],
+  ])
+  expect(plan.outputs[0]!.description.at(-1)).toBe('Segments of 6 s as CMAF and transport streams.')
+  expect(plan.outputs[1]!.description[0]).toBe('Audio: aac stereo at 128 kbps, 48000 Hz, from source stream 1.')
+  expect(plan.outputs[0]!.description).not.toContain('No audio.')
+  const [video, audio, tar] = plan.outputs.map(({ output_bytes: bytes }) => bytes!.likely)
+  expect(tar).toBe(video! + audio!)
+  // Twice the video, and the sound inside of one of the two.
+  expect(video! / ((10 * (2 * 500 + 128) * 1000) / 8)).toBeCloseTo(1, 1)
+  const one = estimate(job()).predicted
+  expect(predicted.store_writes!).toBeGreaterThan(one.store_writes!)
+  // The pictures are encoded once; a second encode of the sound is what it costs.
+  expect(predicted.cpu_seconds!.likely / one.cpu_seconds!.likely).toBeLessThan(1.5)
+})
+
+test('renditions with audio apart name it, those without say so', () => {
+  const packaging = packaged({ dash: true })
+  const last = (spec: JobSpec) => estimate(spec).plan.outputs[0]!.description
+  expect(last(job({ packaging }))).toContain('Audio is apart: audio_0.')
+  expect(last(job({ packaging, audio: [] }))).toContain('No audio.')
 })
