@@ -117,7 +117,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
     const found =
       spec.passCues && spec.container === 'ts'
-        ? await findCues(gateway, media, outputStart(spec, media, engine.features), halt.signal)
+        ? await findCues(gateway, media, outputStart(spec, media), halt.signal)
         : null
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
     const survey = async () => {
@@ -184,7 +184,8 @@ async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => 
 /** A plan of another version was made by another version of this program, during a rollout. */
 function readPlan(value: unknown): Plan {
   const plan = value as Partial<Plan> | null
-  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (plan.outputs.length === 0 && !plan.packaging))
+  const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
+  if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging))
     throw new TaskError('protocol_mismatch', 'The stored plan was made by another version of the transcoder.')
   return plan as Plan
 }

@@ -6,6 +6,7 @@ import type { AudioCodec, JobSpec } from '#contract/spec.ts'
 import { planTrack } from './audio.ts'
 import type { MediaInfo } from './media.ts'
 import type { AudioFilePlan } from './plan.ts'
+import { outputLength } from './start.ts'
 
 const forms: Record<AudioCodec, { container: AudioFilePlan['container']; contentType: string }> = {
   aac: { container: 'm4a', contentType: 'audio/mp4' },
@@ -16,35 +17,29 @@ const forms: Record<AudioCodec, { container: AudioFilePlan['container']; content
 const OVERHEAD = 1.1
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
-/** `durationSeconds` and `offsetSeconds` are the plan's: how long the outputs last, and what is taken off the file's clock. */
+/** `startSeconds`: where the outputs begin on the source's clock (start.ts). */
 export function planAudioFiles(
   spec: JobSpec,
   media: MediaInfo,
-  durationSeconds: number | null,
-  offsetSeconds: number,
+  startSeconds: number,
   warnings: Warning[],
 ): AudioFilePlan[] {
   if (spec.audioDirectory === null) return []
   return spec.audio.flatMap((profile) => {
     const audio = planTrack(spec, profile, media, warnings)
     if (audio === null) return []
-    const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
-    const begins = (stream?.startSeconds ?? media.startSeconds ?? 0) - (media.startSeconds ?? 0)
+    const used = media.audio.filter(({ number }) => number === audio.sourceStream)
     // A stream may end before the film does, and silence is put before one that begins late.
-    const own =
-      stream?.durationSeconds === undefined || stream.durationSeconds === null
-        ? null
-        : Math.max(0, begins + stream.durationSeconds - offsetSeconds)
+    const own = used.some((stream) => stream.durationSeconds === null) ? null : outputLength(media, used, startSeconds)
+    const estimate = own ?? outputLength(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
     return [
       {
         profile: profile.index,
         path: audioFilePath(spec, profile),
         ...forms[profile.codec],
         audio,
-        durationSeconds: own === null ? null : Math.min(own, durationSeconds ?? own),
-        expectedBytes: Math.ceil(
-          (own ?? durationSeconds ?? UNKNOWN_DURATION_SECONDS) * profile.bitrateKbps * 125 * OVERHEAD + 65_536,
-        ),
+        durationSeconds: own,
+        expectedBytes: Math.ceil(estimate * profile.bitrateKbps * 125 * OVERHEAD + 65_536),
       },
     ]
   })

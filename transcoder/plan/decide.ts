@@ -1,26 +1,27 @@
 // In charge of: turning a job and a probed source into a complete plan, or into the one reason why it cannot be done.
 // Not in charge of: the wire (contract/job.ts), argv (argv.ts).
-import { minimumBitrateKbps } from '#contract/bitrate.ts'
 import type { Warning } from '#contract/errors.ts'
 import { outputPath } from '#contract/outputs.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planAudio, warnSilentProfiles } from './audio.ts'
 import { planCaptions } from './captions.ts'
 import { planAudioFiles } from './audioFiles.ts'
+import { planWithoutVideo } from './audioOnly.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
-import { offsetFrom, videoOffset } from './start.ts'
+import { outputLength, outputStart, videoOffset } from './start.ts'
 import { isUntouched, outputColor, readPicture } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import { planLogo } from './logo.ts'
 import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
-import type { AudioFilePlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { keepsHdr } from './hdr.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './plan.ts'
 import { checkProgram, pidsOf } from './program.ts'
 import { planPackaging } from './packaging.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
 import { commonRate, gopOf, outputRate, sourceRate } from './rate.ts'
+import { checkSourceSize } from './sourceSize.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
 import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './scan.ts'
 
@@ -65,17 +66,20 @@ export function planJob(
   const container = spec.container === 'ts' && spec.packaging === null ? 'ts' : 'mp4'
   const warnings: Warning[] = []
   checkProgram(spec, media, warnings)
-  if (video === null)
-    throw new PlanError('no_video', 'The source has no video stream.', {
-      details: { audio_streams: media.audio.length, other_streams: media.other.length },
-    })
+  if (video === null) return planWithoutVideo(spec, media, abilities, warnings)
 
   const source = upright(video)
   const picture = readPicture(video, source, keepsHdr(spec, video, abilities, warnings))
   const scan = sourceScan(spec, video, warnings)
   const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
   const videoOffsetSeconds = videoOffset(spec, media, abilities)
-  const durationSeconds = duration(spec, media, video)
+  const startSeconds = outputStart(spec, media)
+  const lengthWith = (tracks: readonly AudioPlan[]) =>
+    outputLength(
+      media,
+      [video, ...media.audio.filter(({ number }) => tracks.some((track) => track.sourceStream === number))],
+      startSeconds,
+    )
   checkStreamCount(spec, media, warnings)
   warnSilentProfiles(spec, warnings)
 
@@ -105,6 +109,7 @@ export function planJob(
       container === 'ts' && profile.mode === 'cbr'
         ? muxRate(plan.bitrateKbps, audio) + (cues === null ? 0 : CUE_KBPS)
         : null
+    const durationSeconds = lengthWith(audio)
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
     return {
       profile: profile.index,
@@ -113,12 +118,13 @@ export function planJob(
       contentType: contentTypes[container],
       video: plan,
       audio,
+      durationSeconds,
       expectedBytes: expectedSize(durationSeconds, plan, audio, muxRateKbps, headerReserveBytes),
       headerReserveBytes,
       muxRateKbps,
     }
   })
-  const audioFiles = planAudioFiles(spec, media, durationSeconds, videoOffsetSeconds, warnings)
+  const audioFiles = planAudioFiles(spec, media, startSeconds, warnings)
   refuseSharedPaths(outputs, audioFiles)
 
   const sourceAudio = [
@@ -133,7 +139,7 @@ export function planJob(
   return {
     version: 2,
     packaging,
-    durationSeconds,
+    durationSeconds: lengthWith(planned.flatMap(({ audio }) => audio)),
     videoOffsetSeconds,
     sourceAudio,
     pids: pidsOf(media),
@@ -170,15 +176,7 @@ function planVideo(
   warnings: Warning[],
 ): VideoPlan {
   const geometry = planGeometry(profile, spec, upright(video), warnings)
-  // 2.1 video_bitrate: a size of 0 was not known when the job was created, so the minimum (8) is enforced here.
-  if (profile.width === 0 || profile.height === 0) {
-    const minimum = minimumBitrateKbps(spec.videoCodec, geometry.width, geometry.height, profile.mode)
-    if (profile.bitrateKbps < minimum)
-      throw new PlanError('video_bitrate_too_low', `bitrate for this profile and codec should be at least ${minimum}`, {
-        field: `videoProfiles[${profile.index}].video_bitrate`,
-        details: { minimum, width: geometry.width, height: geometry.height },
-      })
-  }
+  checkSourceSize(spec, profile, geometry.width, geometry.height)
   const frameRate = outputRate(found.rate, profile.frameRateFactor, spec.videoCodec, profile.index)
   const color = outputColor(found.picture, geometry.height)
   const untouched = isUntouched(found.picture, geometry, color)
@@ -206,13 +204,6 @@ function planVideo(
       warnings,
     ),
   }
-}
-
-function duration(spec: JobSpec, media: MediaInfo, video: VideoStream): number | null {
-  // The file's duration counts from its own beginning, whichever streams are used.
-  if (media.durationSeconds !== null)
-    return Math.max(0, media.durationSeconds - offsetFrom(media.startSeconds, video, spec))
-  return video.durationSeconds
 }
 
 function warnSource(

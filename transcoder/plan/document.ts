@@ -1,7 +1,7 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
 // Not in charge of: running ffprobe (transcoder/probe.ts).
 import type { AudioStream, MediaInfo, OtherStream, Rational, VideoStream } from './media.ts'
-import { distance, ratio } from './rational.ts'
+import { distance, ratio, toNumber } from './rational.ts'
 
 /** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
 export interface ProbeDocument {
@@ -40,6 +40,8 @@ interface ProbeStream {
 
 /** The two rates of a constant source differ by rounding only. */
 const VARIABLE_FROM = 0.01
+/** Pictures per second. More is a time base that was taken for a rate. */
+const HIGHEST_AVERAGE = 1000
 const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
 
 /** `wanted`: the number of the program that is asked for, of a transport stream; null = the first one with video. */
@@ -103,7 +105,7 @@ function hasSize(stream: ProbeStream): boolean {
 }
 
 function readVideo(stream: ProbeStream): VideoStream {
-  const average = rational(stream.avg_frame_rate, '/')
+  const average = believable(rational(stream.avg_frame_rate, '/'))
   const nominal = rational(stream.r_frame_rate, '/')
   const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
   return {
@@ -130,7 +132,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     severalCaptionMessages: false,
     activeFormat: false,
     startSeconds: number(stream.start_time),
-    durationSeconds: positive(stream.duration),
+    durationSeconds: streamDuration(stream),
   }
 }
 
@@ -146,6 +148,11 @@ function frameRate(
   if (distance(nominal, average) <= VARIABLE_FROM) return { frameRate: nominal, variableFrameRate: false }
   const fields = distance(nominal, { num: average.num * 2, den: average.den }) <= VARIABLE_FROM
   return { frameRate: average, variableFrameRate: !fields }
+}
+
+/** Raw DV has 60000 pictures a second for one ffprobe, and 25 for another. */
+function believable(rate: Rational | null): Rational | null {
+  return rate !== null && toNumber(rate) > HIGHEST_AVERAGE ? null : rate
 }
 
 /** ffprobe counts counter-clockwise, as the display matrix does; upright is the other way. */
@@ -169,7 +176,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     dialnorm: null,
     loudness: [],
     startSeconds: number(stream.start_time),
-    durationSeconds: positive(stream.duration),
+    durationSeconds: streamDuration(stream),
   }
 }
 
@@ -194,6 +201,14 @@ function known(text: string | undefined): string | null {
 function number(text: string | undefined): number | null {
   const value = Number.parseFloat(text ?? '')
   return Number.isFinite(value) ? value : null
+}
+
+/** Matroska has no field for it. Its writers leave a statistic, which ffmpeg counts from 0: where the stream ends. */
+function streamDuration(stream: ProbeStream): number | null {
+  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(stream.tags?.['DURATION'] ?? '') ?? []
+  if (seconds === undefined) return positive(stream.duration)
+  const end = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+  return positive(stream.duration) ?? positive(`${end - Math.max(0, number(stream.start_time) ?? 0)}`)
 }
 
 function positive(text: string | undefined): number | null {

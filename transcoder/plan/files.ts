@@ -25,7 +25,7 @@ export function plannedFiles(plan: Plan): PlannedFile[] {
       container: output.container,
       headerReserveBytes: output.headerReserveBytes,
       expectedBytes: output.expectedBytes,
-      durationSeconds: plan.durationSeconds,
+      durationSeconds: output.durationSeconds,
       frameSeconds: output.video.frameRate.den / output.video.frameRate.num,
     })),
     ...plan.audioFiles.map((file) => ({

@@ -133,6 +133,8 @@ export interface OutputPlan {
   contentType: string
   video: VideoPlan
   audio: AudioPlan[]
+  /** Seconds that it lasts; null where the source does not say. */
+  durationSeconds: number | null
   /** Upper estimate of the file's size in bytes; decides the part size. */
   expectedBytes: number
   /**
@@ -237,7 +239,7 @@ export interface Plan {
   version: 2
   /** null = single files in `outputs`; else `outputs` is empty (`audioFiles` may not be). */
   packaging: PackagingPlan | null
-  /** Seconds of output; null where the source does not say. */
+  /** Seconds of the longest output; null where the source does not say. */
   durationSeconds: number | null
   /** Seconds by which the video starts after the file's clock, taken off so that pictures start at 0 (recipes: VOFF). */
   videoOffsetSeconds: number

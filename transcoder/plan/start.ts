@@ -1,7 +1,7 @@
-// In charge of: where the outputs' time begins on the source's clock.
-// Not in charge of: anything that happens later.
+// In charge of: where the outputs' time begins on the source's clock, and how long they last.
+// Not in charge of: anything in between.
 import type { JobSpec } from '#contract/spec.ts'
-import type { MediaInfo, VideoStream } from './media.ts'
+import type { AudioStream, MediaInfo, VideoStream } from './media.ts'
 import { sourceRate } from './rate.ts'
 import { toNumber } from './rational.ts'
 
@@ -14,48 +14,74 @@ const LARGEST_OFFSET_SECONDS = 0.5
 /** Containers whose clock ffmpeg 6 and later begin with the streams that are used (AVFMT_TS_DISCONT). */
 const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 
-/** Seconds by which the video starts after the file's clock, as far as the clock is moved for it. */
-export function videoOffset(spec: JobSpec, media: MediaInfo, abilities: ClockAbility): number {
+/**
+ * Seconds to take off ffmpeg's own clock so that it is 0 where the outputs begin. ffmpeg 5 begins it with all streams of a
+ * file once anything is taken off (`-itsoffset` turns its own correction off), later versions with those that are used.
+ */
+export function videoOffset(spec: JobSpec, media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number {
+  // Without video nothing is taken off.
   if (media.video === null) return 0
-  const clock = clockStart(spec, media, abilities)
-  const ahead = beforeProgram(media, abilities)
-  if (ahead === null) return offsetFrom(clock, media.video, spec)
-  return Math.round((ahead + offsetFrom(media.startSeconds, media.video, spec)) * 1e6) / 1e6
+  const clock = clockFromUsedStreams ? clockStart(spec, media) : fileStart(media)
+  return micro(outputStart(spec, media) - (clock ?? 0))
 }
 
-/** Seconds from where ffmpeg's clock begins to where the program does, if that clock counts other programs too. */
-function beforeProgram(media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number | null {
-  const { program, startSeconds } = media
-  if (clockFromUsedStreams || startSeconds === null) return null
-  return program === null || program.fileStartSeconds === null ? null : startSeconds - program.fileStartSeconds
+/** Pictures that begin much later are held at 0, but still moved on to the output's grid: else they would be up to half a picture off. */
+function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): number {
+  const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
+  const framesPerSecond = toNumber(sourceRate(spec, video, []))
+  return Math.abs(late) < LARGEST_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
+}
+
+/** Seconds on the source's clock at which the outputs begin: the same whichever version of ffmpeg makes them. */
+export function outputStart(spec: JobSpec, media: MediaInfo): number {
+  const clock = clockStart(spec, media)
+  return micro((clock ?? 0) + (media.video === null ? 0 : offsetFrom(clock, media.video, spec)))
 }
 
 /**
- * The same for a clock that begins at `start`. Pictures that begin much later are held at 0, but still moved on to the
- * output's grid: else they would be up to half a picture off.
+ * Seconds that an output of these streams lasts; null where the source does not say. A stream that nothing uses may be longer
+ * than the film, so the file's own duration is only a limit.
  */
-export function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): number {
-  const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
-  const framesPerSecond = toNumber(sourceRate(spec, video, []))
-  const moved =
-    Math.abs(late) < LARGEST_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
-  return Math.round(moved * 1e6) / 1e6
-}
-
-/** Seconds on the source's clock at which the outputs' pictures begin. */
-export function outputStart(spec: JobSpec, media: MediaInfo, abilities: ClockAbility): number {
-  return (clockStart(spec, media, abilities) ?? 0) + videoOffset(spec, media, abilities)
-}
-
-/** Where ffmpeg's own clock begins. A stream that is not used, such as cues, may begin earlier than all that are. */
-function clockStart(spec: JobSpec, media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number | null {
-  const { startSeconds, video } = media
-  if (!clockFromUsedStreams || !media.formats.some((format) => CORRECTED.has(format)))
-    return media.program?.fileStartSeconds ?? startSeconds ?? video?.startSeconds ?? null
-  const tracks = spec.video.flatMap(({ audioProfiles }) =>
-    audioProfiles.map((index) => spec.audio[index]?.sourceStream),
+export function outputLength(
+  media: MediaInfo,
+  used: readonly (VideoStream | AudioStream)[],
+  startSeconds: number,
+): number | null {
+  const ends = used.map((stream) =>
+    stream.durationSeconds === null ? null : (stream.startSeconds ?? media.startSeconds ?? 0) + stream.durationSeconds,
   )
-  const used = [video, ...media.audio.filter(({ number }) => tracks.includes(number))]
-  const starts = used.flatMap((stream) => stream?.startSeconds ?? [])
-  return starts.length === 0 ? startSeconds : Math.min(...starts)
+  const known = ends.filter((end) => end !== null)
+  const fileEnd = media.durationSeconds === null ? null : (media.startSeconds ?? 0) + media.durationSeconds
+  // Where one of them does not say, it may be the longest.
+  const end = known.length === 0 || known.length < ends.length ? fileEnd : Math.max(...known)
+  return end === null ? null : Math.max(0, Math.min(end, fileEnd ?? end) - startSeconds)
+}
+
+/** Streams that some output or file of the job is made of. */
+function usedStreams(spec: JobSpec, media: MediaInfo): (VideoStream | AudioStream)[] {
+  const profiles =
+    spec.audioDirectory === null
+      ? spec.video.flatMap(({ audioProfiles }) => audioProfiles.map((index) => spec.audio[index]))
+      : spec.audio
+  const tracks = profiles.map((profile) => profile?.sourceStream)
+  return [
+    ...(media.video === null ? [] : [media.video]),
+    ...media.audio.filter(({ number }) => tracks.includes(number)),
+  ]
+}
+
+/** The whole file's, of which other programs may have begun hours before. */
+function fileStart({ program, startSeconds, video }: MediaInfo): number | null {
+  return program?.fileStartSeconds ?? startSeconds ?? video?.startSeconds ?? null
+}
+
+/** A stream that is not used, such as cues, may begin earlier than all that are. */
+function clockStart(spec: JobSpec, media: MediaInfo): number | null {
+  const starts = usedStreams(spec, media).flatMap((stream) => stream.startSeconds ?? [])
+  if (starts.length === 0 || !media.formats.some((format) => CORRECTED.has(format))) return fileStart(media)
+  return Math.min(...starts)
+}
+
+function micro(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6
 }

@@ -88,6 +88,17 @@ function fits(level: Level, width: number, height: number): boolean {
   )
 }
 
+/** The codec's largest picture, for a message. */
+export function largestSize(codec: AnyCodec): string {
+  const { pixels, width, height } = LEVELS[codecOf(codec)].at(-1)!
+  return width === undefined || height === undefined ? `${pixels} pixels, like 7680x4320` : `${width}x${height}`
+}
+
+/** Like the sentence of tooLowMessage. */
+export function tooHighMessage(maximum: number): string {
+  return `bitrate for this profile and codec should be at most ${maximum}`
+}
+
 /** The sentence that specification 7.1 shows. */
 export function tooLowMessage(minimum: number): string {
   return `bitrate for this profile and codec should be at least ${minimum}`

@@ -2,7 +2,7 @@
 // Not in charge of: single fields (request.ts), paths (destinations.ts), what this version lacks (availability.ts).
 import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audio.ts'
 import { isSegmented } from './availability.ts'
-import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps, tooLowMessage } from './bitrate.ts'
+import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps, tooHighMessage, tooLowMessage } from './bitrate.ts'
 import type { Findings } from './problems.ts'
 import type { AudioProfileFields, Draft, VideoProfileFields } from './request.ts'
 
@@ -56,8 +56,7 @@ function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft:
   const maximum = maximumBitrateKbps(codec, toEven(width), toEven(height))
   if (bitrate < minimum) findings.problem('video_bitrate_too_low', field, tooLowMessage(minimum), { minimum, maximum })
   if (bitrate > maximum) {
-    const message = `bitrate for this profile and codec should be at most ${maximum}`
-    findings.problem('video_bitrate_too_high', field, message, { minimum, maximum })
+    findings.problem('video_bitrate_too_high', field, tooHighMessage(maximum), { minimum, maximum })
   }
 }
 
@@ -154,7 +153,14 @@ function checkContainer(draft: Draft, findings: Findings): void {
   const segmented = isSegmented({ ...draft })
   const kind = silverlight ? 'silverlight' : 'segmented (HLS or DASH)'
   const refuse = (field: string, what: string, allowed: string[]) =>
-    findings.problem('unsupported_combination', field, `${what} cannot be used in ${kind} output`, { allowed })
+    findings.problem(
+      'unsupported_combination',
+      field,
+      `${what} cannot be used in ${kind} output; use ${allowed.join(' or ')}`,
+      {
+        allowed,
+      },
+    )
   const video = draft.video_codec
   if ((segmented && video === 'mpeg2') || (silverlight && video === 'hevc')) {
     refuse('video_codec', `video_codec ${video}`, silverlight ? ['h.264'] : ['h.264', 'hevc'])
@@ -164,7 +170,7 @@ function checkContainer(draft: Draft, findings: Findings): void {
     refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, silverlight ? ['aac'] : ['aac', 'ac3'])
   }
   if (draft.create_tar_file === true && !segmented) {
-    const message = 'create_tar_file packs segmented output; this job writes single files'
+    const message = 'create_tar_file packs segmented output; this job writes single files: leave it out or say false'
     findings.problem('unsupported_combination', 'create_tar_file', message, { allowed: [false] })
   }
   const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'

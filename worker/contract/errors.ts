@@ -42,6 +42,7 @@ export const jobErrors = {
   audio_stream_missing: { permanent: true },
   program_missing: { permanent: true },
   video_bitrate_too_low: { permanent: true },
+  video_bitrate_too_high: { permanent: true },
   frame_rate_unsupported: { permanent: true },
   output_path_conflict: { permanent: true },
   unsupported_combination: { permanent: true },

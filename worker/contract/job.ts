@@ -121,7 +121,7 @@ function foldAlias(
 ): void {
   const aliased = draft[alias]
   if (aliased !== undefined && own(body, name) !== undefined && draft[name] !== undefined && draft[name] !== aliased) {
-    const message = `${alias} and ${name} are the same field; ${aliased} and ${draft[name]} contradict each other`
+    const message = `${alias} and ${name} are the same field; ${aliased} and ${draft[name]} contradict each other; give one of them`
     findings.problem('conflict', alias, message)
   }
   if (aliased !== undefined) draft[name] = aliased

@@ -97,7 +97,7 @@ export const videoProfile = z.object({
   // Section 8, video_bitrate: the real bounds depend on size, codec and mode (combinations.ts).
   video_bitrate: field(z.pipe(numberFromText, z.number().check(z.gte(0))), {
     description: 'kbps. Subject to a minimum.',
-    expects: 'a number of kbps',
+    expects: 'a number of kbps, at least 100',
     minimum: 100,
   }),
   video_framerate: choice('Factor on the source’s frame rate.', ['1x', '1/2x', '2x'], '1x'),

@@ -1,11 +1,13 @@
 // A flash and a beep in each second, decoded: sound and picture stay within 10 ms of the source, from the first to the last.
-/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ffmpeg, frames, packets, probeFile, workspace } from '../media.ts'
+// LONG=1: every combination over 60 s, with a line of figures for each.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
 import { encode } from './encode.ts'
+import { delays, flashes, type FlashRate } from './flashes.ts'
 
-const SECONDS = process.env['LONG'] === '1' ? 60 : 20
+const LONG = process.env['LONG'] === '1'
+const SECONDS = LONG ? 60 : 8
 let space: Awaited<ReturnType<typeof workspace>>
 
 beforeAll(async () => {
@@ -13,69 +15,65 @@ beforeAll(async () => {
 })
 afterAll(() => space[Symbol.asyncDispose]())
 
-/** White for two pictures, and a tone of 80 ms, 0.2 s into each second. `audioLate`: seconds by which all sound comes later. */
-async function flashes(container: 'mp4' | 'ts', audioLate: number): Promise<string> {
-  const path = space.file(`flash_${audioLate}.${container}`)
-  const picture = `color=black:s=64x64:r=25:d=${SECONDS},drawbox=c=white:t=fill:enable='between(mod(n,25),5,6)'`
-  const sound = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),0.2,0.28)':s=48000:d=${SECONDS}`
-  await ffmpeg([
-    ...[...(audioLate < 0 ? ['-itsoffset', `${-audioLate}`] : []), '-f', 'lavfi', '-i', picture],
-    ...[...(audioLate > 0 ? ['-itsoffset', `${audioLate}`] : []), '-f', 'lavfi', '-i', sound],
-    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'mp2', '-b:a', '192k', path],
-  ])
-  return path
-}
+type Case = [source: 'ts' | 'mp4' | 'mkv', output: 'ts' | 'mp4', rate: FlashRate, late: number, trim?: number]
 
-/** Rising edges on the file's own clock: the first sample or picture above the threshold after half a second below it. */
-function edges(values: Iterable<[number, boolean]>): number[] {
-  const found: number[] = []
-  let last = -1
-  for (const [second, on] of values) {
-    if (on && second - last > 0.5) found.push(second)
-    if (on) last = second
-  }
-  return found
-}
+const sources = { ts: 'mp2', mp4: 'aac', mkv: 'ac3' } as const
+const outputs = { mp4: 'aac', ts: 'mp2' } as const
 
-async function measure(path: string): Promise<number[]> {
-  const pixels = await ffmpeg([
-    '-i',
-    path,
-    '-map',
-    '0:v:0',
-    ...'-fps_mode passthrough -vf scale=1:1 -pix_fmt gray -f rawvideo -'.split(' '),
-  ])
-  const times = (await frames(path)).map((frame) => Number(frame.best_effort_timestamp_time))
-  const pictures = edges(times.map((second, index) => [second, pixels[index]! > 128]))
-  const raw = await ffmpeg(['-i', path, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 'f32le', '-'])
-  const samples = new Float32Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.byteLength))
-  // The first decoded sample: an mp4 may begin with priming that its edit list takes off.
-  const { streams } = await probeFile(path)
-  const sound = streams.find((stream) => stream.codec_type === 'audio')!
-  const first = Math.max(Number(sound.start_time), Number((await packets(path, 'a:0'))[0]!.pts_time))
-  const beeps = edges(Array.from(samples, (value, index) => [first + index / 48_000, Math.abs(value) > 0.2]))
-  expect(pictures.length).toBeGreaterThanOrEqual(SECONDS - 1)
-  // By how much each beep comes after the flash that is nearest to it.
-  return beeps.map((beep) => beep - pictures.reduce((a, b) => (Math.abs(b - beep) < Math.abs(a - beep) ? b : a)))
-}
+/** Each value of each column at least twice. */
+const few: Case[] = [
+  ['ts', 'mp4', '25', 0.02],
+  ['ts', 'ts', '25', -0.3],
+  ['ts', 'mp4', '30000/1001', -1.09],
+  ['ts', 'ts', '60000/1001', 1.2],
+  ['mp4', 'mp4', '25', 0.3],
+  ['mp4', 'ts', '30000/1001', -0.02],
+  ['mp4', 'mp4', '60000/1001', 1.2],
+  ['mkv', 'mp4', '30000/1001', 0],
+  ['mkv', 'ts', '25', -0.3],
+  ['mkv', 'mp4', '60000/1001', -0.02],
+  ['mp4', 'mp4', '25', 0, 2.33],
+  ['ts', 'mp4', '30000/1001', 0, 2.33],
+  ['mkv', 'ts', '25', 0.02, 2.33],
+]
+const all = (['ts', 'mp4', 'mkv'] as const).flatMap((from) =>
+  (['25', '30000/1001', '60000/1001'] as const).flatMap((rate) =>
+    ([[0], [0.02], [-0.02], [0.3], [-0.3], [1.2], [-1.2], [0, 2.33]] as const).flatMap(([late, trim]) =>
+      (['mp4', 'ts'] as const).map((to): Case =>
+        trim === undefined ? [from, to, rate, late] : [from, to, rate, late, trim],
+      ),
+    ),
+  ),
+)
 
-describe.each([
-  ['mp4', 'aac'],
-  ['ts', 'mp2'],
-] as const)('%s with %s', (container, codec) => {
-  test.each([0, 0.2, -0.2, 1.1, -1.09])('sound that begins %s s after the picture', async (late) => {
-    const clip = await flashes('ts', late)
-    const spec = job({
-      container,
-      video: [rendition({ width: 64, height: 64, bitrateKbps: 200 })],
-      audio: [track({ codec, bitrateKbps: 192 })],
-    })
-    const { outputs } = await encode(spec, clip, space.path)
-    const before = await measure(clip)
-    const after = await measure(outputs[0])
-    expect(Math.abs(after.length - before.length)).toBeLessThanOrEqual(1)
-    const common = Math.min(before.length, after.length)
-    for (const [index, delay] of after.slice(-common).entries())
-      expect(Math.abs(delay - before.slice(-common)[index]!)).toBeLessThan(0.01)
+test.each(LONG ? all : few)('%s to %s at %s, sound %s s late, trimmed by %s', async (from, to, rate, late, trim) => {
+  const name = `${rate.replace('/', '_')}_${late}_${trim}.${from}`
+  const options = { rate, seconds: SECONDS + (trim ?? 0), audioLate: late, audioCodec: sources[from] }
+  const clip = await flashes(space.file(name), trim === undefined ? options : { ...options, trim })
+  const spec = job({
+    container: to,
+    video: [rendition({ width: 64, height: 64, bitrateKbps: 200 })],
+    audio: [track({ codec: outputs[to], bitrateKbps: 192 })],
   })
+  const { outputs: files } = await encode(spec, clip, space.path)
+  const before = await delays(clip)
+  const after = await delays(files[0])
+  expect(before.delays.length).toBeGreaterThanOrEqual(SECONDS - 3)
+  expect(after.pictures.length).toBeGreaterThanOrEqual(before.pictures.length - 1)
+  expect(Math.abs(after.delays.length - before.delays.length)).toBeLessThanOrEqual(1)
+  const common = Math.min(before.delays.length, after.delays.length)
+  const source = before.delays.slice(-common)
+  const moved = after.delays.slice(-common).map((delay, index) => delay - source[index]!)
+  const worst = moved.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a))
+  const drift = moved.at(-1)! - moved[0]!
+  if (LONG)
+    console.log(
+      `SYNC ${from}>${to} ${rate} late ${late} trim ${trim ?? 0}: worst ${ms(worst)} drift ${ms(drift)} of ${common} beeps`,
+    )
+  expect(Math.abs(worst), `moved by ${moved.map(ms).join(' ')}`).toBeLessThan(0.01)
+  expect(Math.abs(drift)).toBeLessThan(0.005)
 })
+
+function ms(seconds: number): string {
+  return `${(seconds * 1000).toFixed(2)} ms`
+}

@@ -260,7 +260,8 @@ describe('bitrate, sizes and rates', () => {
   test('an mp4 of unknown length, or of 24 hours at 50 frames, gets its header moved afterwards', () => {
     const reserve = (media: MediaInfo) => planJob(job(), media).outputs[0]?.headerReserveBytes
     expect(reserve(source({ durationSeconds: null }, { durationSeconds: null }))).toBeNull()
-    expect(reserve(source({ frameRate: { num: 50, den: 1 } }, { durationSeconds: 86_400 }))).toBeNull()
+    const day = { durationSeconds: 86_400 }
+    expect(reserve(source({ ...day, frameRate: { num: 50, den: 1 } }, { ...day, audio: [sound(day)] }))).toBeNull()
   })
   test('the expected size covers the highest rate over the whole length', () => {
     const bytes = planJob(job(), source()).outputs[0]?.expectedBytes ?? 0
@@ -271,7 +272,38 @@ describe('bitrate, sizes and rates', () => {
 
 describe('what the source is', () => {
   test('without video there is nothing to do', () => {
-    expect(problem(job(), { ...source(), video: null }).code).toBe('no_video')
+    expect(problem(job(), { ...source(), video: null })).toMatchObject({
+      code: 'no_video',
+      field: 'input',
+      message:
+        'The source has no video stream: it has only 1 audio stream; give audio_output_path and an audio profile with source_stream to have its audio as files.',
+    })
+    const silent = job({ audioDirectory: 'a', audio: [track({ sourceStream: null })] })
+    expect(problem(silent, { ...source(), video: null }).message).toContain('give an audio profile its source_stream')
+    const absent = job({ audioDirectory: 'a', audio: [track({ sourceStream: 2 })] })
+    expect(problem(absent, { ...source(), video: null })).toMatchObject({ code: 'audio_stream_missing' })
+  })
+  test('without video, audio_output_path still gets its files, and each video profile a warning', () => {
+    const plan = planJob(job({ audioDirectory: 'a', passCues: true }), { ...source(), video: null })
+    expect(plan.outputs).toEqual([])
+    expect(plan.audioFiles.map(({ path, durationSeconds }) => [path, durationSeconds])).toEqual([
+      ['a/clip_audio_0.m4a', 10],
+    ])
+    expect(plan.warnings.map(({ code, field }) => `${code} ${field}`)).toEqual([
+      'video_profile_left_out videoProfiles[0]',
+      'no_effect scte35_passthough',
+    ])
+  })
+  test('an output lasts as long as its own streams, not as long as those that nobody asked for', () => {
+    const audio = [sound({ durationSeconds: 12 }), sound({ number: 2, durationSeconds: 20, startSeconds: 1 })]
+    const media = source({}, { audio, durationSeconds: 21 })
+    const video = [rendition(), rendition({ index: 1, audioProfiles: [] })]
+    const lengths = (from: MediaInfo) =>
+      planJob(job({ video, audio: [track()] }), from).outputs.map((output) => output.durationSeconds)
+    expect(lengths(media)).toEqual([12, 10])
+    // Where the sound does not say, the file does.
+    expect(lengths({ ...media, audio: [sound({ durationSeconds: null })] })).toEqual([21, 10])
+    expect(lengths({ ...media, durationSeconds: 11 })).toEqual([11, 10])
   })
   test('two outputs at one path are refused', () => {
     const spec = job({ video: [rendition({ output: 'same.mp4' }), rendition({ index: 1, output: 'same.mp4' })] })
