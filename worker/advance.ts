@@ -1,7 +1,7 @@
 // In charge of: applying an event to a task: read, decide (contract/lifecycle.ts), one guarded batch.
 // Not in charge of: what follows from it outside the ledger (follow.ts).
 import type { Effect, TaskEvent, TaskLife } from '#contract/lifecycle.ts'
-import { jobState, transition } from '#contract/lifecycle.ts'
+import { jobState, terminal, transition } from '#contract/lifecycle.ts'
 import type { JobEnd, TaskRow } from './ledger/tasks.ts'
 import { changeTask, claimTask, findTask, mirrorJob, releaseSlot, restSlot, takeSlot } from './ledger/tasks.ts'
 
@@ -52,7 +52,8 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
       statements.push(
         mirrorJob(env.DB, task, next, now, {
           error: decided.error ? JSON.stringify(decided.error) : null,
-          outputs: options.outputs ?? null,
+          // Not null: the sweep then looks once more, in its time, whether an attempt left anything in the own store.
+          outputs: options.outputs ?? (terminal[next.state] && next.attempt > 0 ? '[]' : null),
           progress: options.progress ?? null,
           warnings: options.warnings ?? null,
           estimate: options.estimate ?? null,

@@ -6,7 +6,7 @@ import { terminal } from '#contract/lifecycle.ts'
 import type { Advance, AdvanceOptions } from './advance.ts'
 import { advance } from './advance.ts'
 import { cancelAttempt } from './dispatch.ts'
-import type { Live } from './monitor.ts'
+import type { Live } from './live.ts'
 import { schedule } from './schedule.ts'
 
 /** What a transition needs of the job's monitor; the monitor itself passes itself. */

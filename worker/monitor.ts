@@ -7,13 +7,15 @@ import type { ProgressPost, ProgressReply } from '#contract/task.ts'
 import { commit } from './commit.ts'
 import { settings } from './env.ts'
 import { apply } from './follow.ts'
-import type { Pass } from './journal.ts'
 import { Journal } from './journal.ts'
 import { findTask } from './ledger/tasks.ts'
+import type { Live } from './live.ts'
+import { highest } from './live.ts'
+import type { Over } from './removal.ts'
+import { backOff, RETRY_MS, removeLeft } from './removal.ts'
 import { schedule } from './schedule.ts'
 import { openSinkOf } from './sink.ts'
 import type { Sink } from './storage/store.ts'
-import { isPassing } from './storage/store.ts'
 
 /** Which attempt is current, as far as the monitor knows; never lowered. */
 export interface Watched {
@@ -30,30 +32,13 @@ interface Life extends Watched {
   /** Objects of earlier attempts may be left. */
   stale?: boolean
   /** The job ended then; what it left is being removed. */
-  over?: { since: number; pass: Pass; tries: number }
-}
-
-/** Latest figures, never lower than those of an earlier attempt (I4). */
-export interface Live extends ProgressPost {
-  attempt: number
+  over?: Over
 }
 
 export type Standing = 'current' | 'stale' | 'over'
 
 /** How often the high-water mark of progress is made durable. */
 const MARK_EVERY_MS = 10_000
-/** Before the next try of a commit, or of removing what an ended attempt left: doubled each time. */
-const RETRY_MS = 5000
-const MAX_RETRY_MS = 5 * 60_000
-/** A PUT that was in flight when the job ended is over by then (I8: five minutes after the end). */
-const LATE_MS = 2 * 60_000
-/** A store that refuses for so long to remove anything keeps it. */
-const GIVE_UP_MS = 24 * 3600_000
-
-function backOff(tries: number): number {
-  return Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (tries - 1))
-}
-
 export class JobMonitor extends DurableObject<Env> {
   private life: Life | null = null
   private mark: Live | null = null
@@ -78,9 +63,8 @@ export class JobMonitor extends DurableObject<Env> {
   async begin(watched: Watched, leaseMs: number): Promise<void> {
     if (this.life?.over || (this.life && watched.attempt < this.life.attempt)) return
     if (this.life?.attempt !== watched.attempt) {
-      this.life = { ...watched, runningSince: null, stale: watched.attempt > 1 }
       this.ended = null
-      await this.ctx.storage.put('life', this.life)
+      await this.remember({ ...watched, runningSince: null, stale: watched.attempt > 1 })
       // Armed before the store is asked: an attempt that is about to start does not depend on its answer.
       await this.arm(Date.now() + leaseMs)
       await this.journal.abortUploads(() => this.sink(), watched.attempt)
@@ -92,10 +76,9 @@ export class JobMonitor extends DurableObject<Env> {
   /** The attempt asked for its task: from now on its heartbeats are its lease. */
   async running(watched: Watched): Promise<void> {
     if (this.life?.over) return
-    this.life = { ...this.life, ...watched, runningSince: this.life?.runningSince ?? Date.now() }
     this.lastBeat = Date.now()
     this.ended = null
-    await this.ctx.storage.put('life', this.life)
+    await this.remember({ ...this.life, ...watched, runningSince: this.life?.runningSince ?? Date.now() })
     await this.arm(Date.now() + settings(this.env).leaseMs)
   }
 
@@ -154,34 +137,16 @@ export class JobMonitor extends DurableObject<Env> {
     // In memory only: a monitor that wakes up empty later says "stop" to whoever still asks.
     this.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
     if (!this.life) return this.forget()
-    const life = (this.life = { ...this.life, over: this.life.over ?? { since: Date.now(), pass: 'end', tries: 0 } })
-    await this.ctx.storage.put('life', life)
+    const life: Life = { ...this.life, over: this.life.over ?? { since: Date.now(), pass: 'end', tries: 0 } }
+    await this.remember(life)
     // Armed first: whatever happens in between, it comes again.
     await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
     // What the job's success points at stays.
     const below = task?.state === 'completed' ? task.attempt : null
-    try {
-      await this.journal.abortUploads(() => this.sink(), null)
-      if (await this.journal.hasObjects(below)) {
-        const { pass, since } = life.over
-        const done = await this.journal.discard(() => this.sink(), pass, below)
-        if (!done) return await this.ctx.storage.setAlarm(Date.now())
-        if (pass === 'end') {
-          this.life = { ...life, over: { since, pass: 'late', tries: 0 } }
-          await this.ctx.storage.put('life', this.life)
-          return await this.ctx.storage.setAlarm(since + LATE_MS)
-        }
-      }
-    } catch (error) {
-      const { since, pass, tries } = life.over
-      console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: life.jobId, error: String(error) }))
-      if (isPassing(error) && Date.now() < since + GIVE_UP_MS) {
-        this.life = { ...life, over: { since, pass, tries: tries + 1 } }
-        await this.ctx.storage.put('life', this.life)
-        return this.ctx.storage.setAlarm(Date.now() + backOff(tries + 1))
-      }
-    }
-    await this.forget()
+    const left = await removeLeft(this.journal, () => this.sink(), life, below)
+    if (!left) return this.forget()
+    await this.remember({ ...life, over: left.over })
+    await this.ctx.storage.setAlarm(left.at)
   }
 
   private async forget(): Promise<void> {
@@ -266,8 +231,12 @@ export class JobMonitor extends DurableObject<Env> {
       })
     // Whatever a request changed meanwhile stays.
     if (!done || this.life?.attempt !== life.attempt) return
-    this.life = { ...this.life, stale: false }
-    await this.ctx.storage.put('life', this.life)
+    await this.remember({ ...this.life, stale: false })
+  }
+
+  private async remember(life: Life): Promise<void> {
+    this.life = life
+    await this.ctx.storage.put('life', life)
   }
 
   private sink(): Promise<Sink | null> {
@@ -278,20 +247,4 @@ export class JobMonitor extends DurableObject<Env> {
   private async arm(at: number): Promise<void> {
     await this.ctx.storage.setAlarm(this.life?.stale ? Math.min(at, Date.now()) : at)
   }
-}
-
-/** What people see never goes back (I4), also when a second attempt starts from nothing. */
-function highest(before: Live | null, now: Live): Live {
-  if (!before) return now
-  const stored = share(before) > share(now) ? before : now
-  return {
-    ...now,
-    transcoded: Math.max(before.transcoded, now.transcoded),
-    bytes_stored: stored.bytes_stored,
-    bytes_produced: stored.bytes_produced,
-  }
-}
-
-function share(live: Live): number {
-  return live.bytes_produced > 0 ? live.bytes_stored / live.bytes_produced : 0
 }

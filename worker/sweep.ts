@@ -21,6 +21,8 @@ const LOST_MESSAGE_MS = 10_000
 /** A running task that D1 has not seen change for so long: is its monitor still awake? */
 const QUIET_MS = 5 * 60_000
 const BATCH = 100
+/** Pages of 1,000 objects that one sweep removes: a job may have 50,000. */
+const PAGES = 200
 const DAY_MS = 86_400_000
 /** decisions: credentials are kept sealed 72 h after the end. */
 const SECRETS_MS = 3 * DAY_MS
@@ -47,8 +49,12 @@ export async function sweep(env: Env): Promise<void> {
     await env.BUCKET.delete(upload.key)
     await deleteUpload(env.DB, upload.account, upload.number)
   }
+  const pages = { left: PAGES }
   for (const job of await listExpiredOutputs(env.DB, now - RETENTION_DAYS.outputs * DAY_MS, BATCH)) {
-    await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id))
+    const gone =
+      (await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id), pages)) &&
+      (await deletePrefix(env.BUCKET, `work/${job.job_id}/`, pages))
+    if (!gone) break
     await forgetOutputs(env.DB, job.id)
   }
   await deleteOldJobs(env.DB, now - RETENTION_DAYS.jobs * DAY_MS, BATCH)
@@ -60,10 +66,13 @@ function jobIdOf(task: string): string {
   return task.slice(0, task.lastIndexOf('-'))
 }
 
-async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<void> {
-  for (;;) {
+/** @returns false when the budget ended before the objects did: the next sweep goes on */
+async function deletePrefix(bucket: R2Bucket, prefix: string, pages: { left: number }): Promise<boolean> {
+  while (pages.left > 0) {
+    pages.left--
     const page = await bucket.list({ prefix, limit: 1000 })
     if (page.objects.length > 0) await bucket.delete(page.objects.map((object) => object.key))
-    if (!page.truncated) return
+    if (!page.truncated) return true
   }
+  return false
 }

@@ -514,3 +514,21 @@ test('a Smooth client’s own addresses are found as they are', async () => {
   const answer = await call(fragment.pathname, { headers: { authorization: '' } })
   expect([answer.status, await answer.text()]).toEqual([200, 'fragment'])
 })
+
+test('segments and records of jobs are swept with their outputs, also of jobs that failed', async () => {
+  const good = await start()
+  await segments(good.attempt)
+  await good.attempt.finish([], { written: manifests(good.attempt) })
+  const bad = await start()
+  const [path = ''] = await segments(bad.attempt, 1)
+  await bad.attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'encoder_failed', message: 'x' } })
+  expect((await status(bad.id)).outputs).toEqual([])
+  // Whatever was left in spite of everything.
+  await env.BUCKET.put(`out/default/${bad.attempt.job}/${path}`, 'late')
+  await env.BUCKET.put(`work/${bad.attempt.job}/commit-1.json`, 'late')
+  moveClock(31 * 86_400_000)
+  await sweep(env)
+  expect([await stored(good.attempt), await stored(bad.attempt)]).toEqual([[], []])
+  expect((await env.BUCKET.list({ prefix: `work/${bad.attempt.job}/` })).objects).toEqual([])
+  expect((await status(good.id)).outputs).toEqual([])
+})
