@@ -62,6 +62,11 @@ export interface AudioFormat {
   bitrateKbps: number
   /** ISO 639-2; null where the source does not say. */
   language: string | null
+  /**
+   * 1-based index among the source's audio streams: tracks with the same one are encodings of one sound. Where it is absent,
+   * tracks of one language are.
+   */
+  sourceStream?: number
 }
 
 export interface VideoTrack extends MediaTrack {

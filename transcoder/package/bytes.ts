@@ -1,0 +1,20 @@
+// In charge of: bytes as text.
+// Not in charge of: what they mean.
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** RFC 4648, 4. */
+export function base64(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 3) {
+    const word = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
+    for (let place = 0; place < 4; place++)
+      text += at + place > bytes.length ? '=' : ALPHABET[(word >> (18 - 6 * place)) & 63]!
+  }
+  return text
+}
+
+/** Upper case, without a prefix. */
+export function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join('')
+}

@@ -1,0 +1,91 @@
+// In charge of: the MPD (ISO/IEC 23009-1) of a presentation of CMAF tracks, and of the same inside of a tar.
+// Not in charge of: adaptation sets (dashSets.ts), where segments lie (dashSegments.ts).
+import { base64 } from './bytes.ts'
+import { placedCues } from './breaks.ts'
+import { audioSet, imageSet, textSet, videoSets } from './dashSets.ts'
+import { filesByNumber, rangesOf, type Addressing } from './dashSegments.ts'
+import { seconds } from './hlsTags.ts'
+import type { Presentation } from './model.ts'
+import { filesInTar, type TarIndex } from './place.ts'
+import { segmentDurations } from './rates.ts'
+import { uriOf } from './uri.ts'
+import { document, element, type Xml } from './xml.ts'
+
+const PROFILES = 'urn:mpeg:dash:profile:isoff-live:2011,urn:mpeg:dash:profile:cmaf:2019'
+/** SegmentList is none of the live profile's. */
+const FULL_PROFILE = 'urn:mpeg:dash:profile:full:2011'
+/** ANSI/SCTE 214-1, 6.8.4: one splice_info_section in base64. */
+const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
+const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
+const CUE_TIMESCALE = 90_000
+
+/** `manifest.mpd`. Throws for tracks that are not CMAF, or whose segments' names do not count up by one. */
+export function mpd(presentation: Presentation): string {
+  const { text, thumbnails } = presentation
+  const media = mediaSets(presentation, filesByNumber)
+  const extra = [
+    ...text.map((track, at) => textSet(track, media.length + at)),
+    ...(thumbnails === null || thumbnails.sheets.length === 0
+      ? []
+      : [imageSet(thumbnails, media.length + text.length)]),
+  ]
+  return manifest(presentation, PROFILES, null, [...media, ...extra])
+}
+
+/**
+ * `tar.mpd`: the same tracks by byte ranges of the tar. Captions as files and thumbnails are left out: no element of DASH
+ * places them inside of another file in a way that players read.
+ */
+export function tarMpd(presentation: Presentation, tar: TarIndex): string {
+  return manifest(presentation, FULL_PROFILE, uriOf(tar.name), mediaSets(presentation, rangesOf(filesInTar(tar))))
+}
+
+function mediaSets(presentation: Presentation, addressing: Addressing): Xml[] {
+  const { audio } = presentation
+  const videos = videoSets(presentation, addressing)
+  return [...videos, ...audio.map((track, at) => audioSet(track, audio, videos.length + at, addressing))]
+}
+
+function manifest(presentation: Presentation, profiles: string, base: string | null, sets: Xml[]): string {
+  const { video, audio, duration } = presentation
+  // Not one call of Math.max: a long film has more segments than a call has room for arguments.
+  const longest =
+    [...video, ...audio].flatMap(segmentDurations).reduce((most, one) => Math.max(most, one), 0) / 1_000_000
+  const period = element('Period', { id: '0', start: 'PT0S' }, [...eventStream(presentation), ...sets])
+  return document(
+    element(
+      'MPD',
+      {
+        xmlns: 'urn:mpeg:dash:schema:mpd:2011',
+        profiles,
+        type: 'static',
+        mediaPresentationDuration: `PT${seconds(duration)}S`,
+        maxSegmentDuration: `PT${seconds(longest)}S`,
+        // 5.3.5.2: with @bandwidth as the peak of whole segments, one segment is always enough.
+        minBufferTime: `PT${seconds(longest)}S`,
+      },
+      [...(base === null ? [] : [element('BaseURL', {}, base)]), period],
+    ),
+  )
+}
+
+function eventStream(presentation: Presentation): Xml[] {
+  const cues = placedCues(presentation).filter(({ section }) => section.length > 0)
+  // One section may tell of several segments; it is one event.
+  const seen = new Set<string>()
+  const events = cues.flatMap(({ start, duration, section }) => {
+    const binary = base64(section)
+    const time = Math.round(start * CUE_TIMESCALE)
+    if (seen.has(`${time} ${binary}`)) return []
+    seen.add(`${time} ${binary}`)
+    const attributes = {
+      presentationTime: time,
+      duration: duration === null ? null : Math.round(duration * CUE_TIMESCALE),
+      id: seen.size,
+    }
+    const signal = element('Signal', { xmlns: CUE_NAMESPACE }, [element('Binary', {}, binary)])
+    return [element('Event', attributes, [signal])]
+  })
+  if (events.length === 0) return []
+  return [element('EventStream', { schemeIdUri: CUE_SCHEME, timescale: CUE_TIMESCALE }, events)]
+}
