@@ -92,6 +92,8 @@ a number, a numeric text is accepted where samples send one, and the other way r
 and named in \`warnings\`; what this version does not have yet is refused with the code \`not_available\`, never ignored.
 All problems of a body are reported at once, each with its path.
 
+What each value does, measured in outputs: [docs/matrix.md](matrix.md).
+
 ## Job
 
 \`input\`, \`videoProfiles\`, \`audioProfiles\` and \`cloud_credentials\` are required.

@@ -1,11 +1,10 @@
 // Closed captions by their text: what a decoder reads from the output is what it reads from the source.
-import { copyFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
-import { captionChannels } from '../../../transcoder/captions/channels.ts'
-import { readUserData, type PictureCodec } from '../../../transcoder/captions/userdata.ts'
+import { readUserData } from '../../../transcoder/captions/userdata.ts'
 import { engine, ffmpeg, realClip, workspace } from '../media.ts'
 import { job, rendition } from '../plan/jobs.ts'
+import { captionsOf, carried, type Cue } from './captions.ts'
 import { encode } from './encode.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
@@ -23,38 +22,6 @@ async function beginning(path: string, seconds: number): Promise<string> {
   const cut = space.file(`cut_${basename(path)}`)
   await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-t', `${seconds}`, cut])
   return cut
-}
-
-interface Cue {
-  seconds: number[]
-  text: string
-}
-
-/** What ffmpeg's own CEA-608 decoder reads, styling taken off. */
-async function captionsOf(path: string): Promise<Cue[]> {
-  // The movie filter reads names in its own way: a plain name leaves nothing to quote.
-  const plain = space.file('read.bin')
-  await copyFile(path, plain)
-  const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'srt', '-'])
-  const blocks = text
-    .toString('utf8')
-    .trim()
-    .split(/\n\n(?=\d+\n)/)
-  return blocks.map((block) => {
-    const [, times = '', ...lines] = block.split('\n')
-    const seconds = times.split(' --> ').map((time) => {
-      const [hours, minutes, rest] = time.replace(',', '.').split(':').map(Number)
-      return hours! * 3600 + minutes! * 60 + rest!
-    })
-    return { seconds, text: lines.join('\n').replaceAll(/<[^>]*>|\{[^}]*\}/g, '') }
-  })
-}
-
-/** Our own reader on what was written: the channels, and whether any caption data is left. */
-async function carried(path: string, codec: PictureCodec): Promise<{ pictures: number; channels: string[] }> {
-  const format = codec === 'mpeg2' ? 'mpeg2video' : codec
-  const { captions } = readUserData(await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-f', format, '-']), codec)
-  return { pictures: captions.length, channels: captionChannels(captions) }
 }
 
 describe.each(clips)('%s', (name) => {

@@ -4,6 +4,7 @@ import { readDialnorm } from '../../../transcoder/ac3.ts'
 import { ffmpeg, makeClip, workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
 import { encode } from './encode.ts'
+import { dialnormOf } from './sound.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
 let plain = ''
@@ -15,10 +16,6 @@ beforeAll(async () => {
 afterAll(() => space[Symbol.asyncDispose]())
 
 const video = [rendition({ width: 64, height: 64, bitrateKbps: 100 })]
-
-async function levelOf(path: string): Promise<number | null> {
-  return readDialnorm(await ffmpeg(['-i', path, '-map', '0:a:0', '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']))
-}
 
 async function dolby(codec: 'ac3' | 'eac3', channels: number, level: number): Promise<string> {
   const path = space.file(`${codec}_${channels}_${level}.ts`)
@@ -32,7 +29,7 @@ describe('a level that is asked for', () => {
     const audio = [track({ codec: 'ac3', bitrateKbps: 192, dialnorm })]
     for (const container of ['mp4', 'ts'] as const) {
       const { outputs, plan } = await encode(job({ container, video, audio }), plain, space.path)
-      expect(await levelOf(outputs[0])).toBe(dialnorm)
+      expect(await dialnormOf(outputs[0])).toBe(dialnorm)
       expect(plan.warnings).toEqual([])
     }
   })
@@ -58,7 +55,7 @@ describe('0 is the source’s level', () => {
         await dolby(codec, channels, level),
         space.path,
       )
-      expect(await levelOf(outputs[0])).toBe(out)
+      expect(await dialnormOf(outputs[0])).toBe(out)
       expect(plan.warnings.map((warning) => warning.code)).toEqual(codes)
     },
   )
@@ -66,7 +63,7 @@ describe('0 is the source’s level', () => {
   test('and 31 with a warning where the source has none', async () => {
     const audio = [track({ codec: 'ac3', bitrateKbps: 192 })]
     const { outputs, plan } = await encode(job({ video, audio }), plain, space.path)
-    expect(await levelOf(outputs[0])).toBe(31)
+    expect(await dialnormOf(outputs[0])).toBe(31)
     expect(plan.warnings).toMatchObject([
       { code: 'dialnorm_not_in_source', field: 'audioProfiles[0].dolby_digital_dialnorm' },
     ])

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/spec.ts'
 import { logoFile, prepareLogo } from '../../../transcoder/logo.ts'
 import { openWorkspace, type Workspace } from '../../../transcoder/workspace.ts'
-import { engine, ffmpeg, frames, makeClip, stream, workspace } from '../media.ts'
+import { engine, ffmpeg, frames, makeClip, workspace } from '../media.ts'
 import { job, rendition } from '../plan/jobs.ts'
 import { makeCard } from './card.ts'
 import { encode } from './encode.ts'
+import { logoImage, yuvAt } from './logo.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
 let room: Workspace
@@ -19,27 +20,10 @@ beforeAll(async () => {
 })
 afterAll(() => space[Symbol.asyncDispose]())
 
-/** The left half is red, the right half transparent. */
-async function image(name: string, flags: string[] = [], size = '200x200'): Promise<Buffer> {
-  const half = (color: string, label: string) => `color=${color}:s=${size},format=rgba[${label}]`
-  const graph = `${half('red', 'a')};${half('green@0', 'b')};[a][b]hstack`
-  await ffmpeg(['-f', 'lavfi', '-i', graph, '-frames:v', '1', ...flags, space.file(name)])
-  return readFile(space.file(name))
-}
-
 async function draw(bytes: Uint8Array, change: Partial<JobSpec>, input = grey) {
   const prepared = await prepareLogo(await engine(), bytes, room)
   const spec = job({ logo: { position: 'top_right', opacityPercent: 100 }, ...change })
   return encode(spec, input, space.path, undefined, { image: prepared, file: logoFile(room) })
-}
-
-/** Y, Cb, Cr of one pixel of the last picture. */
-async function yuvAt(path: string, x: number, y: number): Promise<number[]> {
-  const { width, height } = await stream(path, 'video')
-  const raw = await ffmpeg(['-i', path, '-pix_fmt', 'yuv420p', '-f', 'rawvideo', '-'])
-  const picture = raw.subarray(-(width * height * 3) / 2)
-  const chroma = width * height + (y >> 1) * (width / 2) + (x >> 1)
-  return [picture[y * width + x], picture[chroma], picture[chroma + (width * height) / 4]].map(Number)
 }
 
 const RED = { sd: [81, 90, 240], hd: [63, 102, 240] }
@@ -54,7 +38,7 @@ const silent = (change: Parameters<typeof rendition>[0] = {}) =>
 
 test('on every rung, top right, 15 % wide, in the rung’s own matrix, to the last picture', async () => {
   const video = [silent(), silent({ index: 1, width: 1280, height: 720, bitrateKbps: 4000 })]
-  const { outputs } = await draw(await image('two.png'), { video })
+  const { outputs } = await draw(await logoImage(space.file('two.png')), { video })
   for (const [index, wanted] of [RED.sd, RED.hd].entries()) {
     const file = outputs[index] ?? ''
     const scale = index === 0 ? 1 : 4
@@ -74,7 +58,7 @@ describe('place and opacity', () => {
     ['bottom_left', 20, 162],
     ['bottom_right', 272, 162],
   ] as const)('%s', async (position, x, y) => {
-    const { outputs } = await draw(await image('corner.png'), {
+    const { outputs } = await draw(await logoImage(space.file('corner.png')), {
       logo: { position, opacityPercent: 100 },
       video: [silent()],
     })
@@ -88,27 +72,31 @@ describe('place and opacity', () => {
       [0, GREY],
     ] as const) {
       const logo = { position: 'top_right', opacityPercent } as const
-      const { outputs } = await draw(await image('opacity.png'), { logo, video: [silent()] })
+      const { outputs } = await draw(await logoImage(space.file('opacity.png')), { logo, video: [silent()] })
       expect(off(await yuvAt(outputs[0], 272, 18), wanted)).toBeLessThanOrEqual(4)
     }
   })
 
   test('anamorphic output: the logo keeps its shape on the screen', async () => {
     const card = await makeCard(space.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
-    const { plan } = await draw(await image('wide.png'), { video: [silent({ width: 0, height: 0 })] }, card)
+    const { plan } = await draw(
+      await logoImage(space.file('wide.png')),
+      { video: [silent({ width: 0, height: 0 })] },
+      card,
+    )
     const logo = plan.outputs[0]?.video.logo
     expect((logo?.width ?? 0) / 180).toBeCloseTo(0.15, 1)
     expect(((logo?.width ?? 0) * 64) / 45 / (logo?.height ?? 1)).toBeCloseTo(2, 0)
   })
 
   test('in hevc, and over fields', async () => {
-    const { outputs } = await draw(await image('hevc.png'), { videoCodec: 'hevc', video: [silent()] })
+    const { outputs } = await draw(await logoImage(space.file('hevc.png')), { videoCodec: 'hevc', video: [silent()] })
     expect(off(await yuvAt(outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
     const clip = space.file('fields.ts')
     const picture = 'color=gray:s=320x180:r=25:d=0.6,setfield=tff'
     const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '4M']
     await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding, clip])
-    const fields = await draw(await image('fields.png'), { video: [silent()] }, clip)
+    const fields = await draw(await logoImage(space.file('fields.png')), { video: [silent()] }, clip)
     expect(off(await yuvAt(fields.outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
   })
 })
@@ -119,15 +107,15 @@ describe('images', () => {
     ['webp', 'logo.webp', ['-c:v', 'libwebp', '-lossless', '1']],
     ['png with a palette', 'palette.png', ['-pix_fmt', 'pal8']],
   ])('%s', async (_title, name, flags) => {
-    const { outputs } = await draw(await image(name, flags), { video: [silent()] })
+    const { outputs } = await draw(await logoImage(space.file(name), flags), { video: [silent()] })
     expect(off(await yuvAt(outputs[0], 272, 18), RED.sd)).toBeLessThanOrEqual(4)
   })
 
   test.each([
     ['text', async () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
     ['a video', () => readFile(grey)],
-    ['half a PNG', async () => (await image('half.png', [], '400x400')).subarray(0, 300)],
-    ['a PNG of too many pixels', () => image('vast.png', [], '2100x5000')],
+    ['half a PNG', async () => (await logoImage(space.file('half.png'), [], '400x400')).subarray(0, 300)],
+    ['a PNG of too many pixels', () => logoImage(space.file('vast.png'), [], '2100x5000')],
     ['the head of a JPEG', async () => Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16])],
   ] as [string, () => Promise<Buffer>][])('%s is refused by its name', async (_title, make) => {
     await expect(prepareLogo(await engine(), await make(), room)).rejects.toMatchObject({

@@ -1,14 +1,11 @@
 // loudness_lufs, by decoding what was written and measuring it again (EBU R 128).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readDialnorm } from '../../../transcoder/ac3.ts'
-import { readLoudness } from '../../../transcoder/loudness.ts'
-import { engine, ffmpeg, stream, workspace } from '../media.ts'
+import { ffmpeg, stream, workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
 import { encode } from './encode.ts'
-import { peak, samples } from './sound.ts'
+import { loudnessOf, peak, samples } from './sound.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
 
@@ -52,19 +49,6 @@ async function clip(material: keyof typeof materials, channels: 2 | 6, seconds =
   return path
 }
 
-/** What a decoder hears of an output's audio stream. */
-async function heard(
-  path: string,
-  position = 0,
-): Promise<{ integratedLufs: number | null; truePeakDb: number | null }> {
-  const { ffmpeg: program } = await engine()
-  const { stderr } = await promisify(execFile)(program, [
-    ...['-nostdin', '-hide_banner', '-nostats', '-i', path, '-map', `0:a:${position}`],
-    ...['-af', 'ebur128@m=framelog=verbose:peak=true', '-f', 'null', '-'],
-  ])
-  return readLoudness(stderr, 'm')!
-}
-
 const codecs = [
   track({ codec: 'aac', bitrateKbps: 256 }),
   track({ index: 1, codec: 'ac3', bitrateKbps: 384 }),
@@ -92,7 +76,7 @@ describe.each([
     )
     expect([...new Set(plan.warnings.map(({ code }) => code))]).toEqual(codes)
     for (const position of codecs.keys()) {
-      const { integratedLufs, truePeakDb } = await heard(outputs[0], position)
+      const { integratedLufs, truePeakDb } = await loudnessOf(outputs[0], position)
       expect
         .soft(Math.abs(integratedLufs! - loudnessLufs), `loudness of ${position}: ${integratedLufs}`)
         .toBeLessThanOrEqual(0.5)
@@ -116,7 +100,7 @@ test('a target beyond what peaks allow is said, with what is reached', async () 
   const [warning, ...more] = plan.warnings
   expect(more).toEqual([])
   expect(warning).toMatchObject({ code: 'loudness_not_reached', field: 'loudness_lufs' })
-  const { integratedLufs, truePeakDb } = await heard(outputs[0])
+  const { integratedLufs, truePeakDb } = await loudnessOf(outputs[0])
   expect(truePeakDb).toBeLessThanOrEqual(-1)
   expect(Math.abs(integratedLufs! - Number(/about (-[\d.]+) LUFS/.exec(warning!.message)?.[1]))).toBeLessThan(0.5)
 })

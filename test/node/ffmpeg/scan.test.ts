@@ -6,6 +6,8 @@ import { probe } from '../../../transcoder/probe.ts'
 import { engine, ffmpeg, frames, makeClip, realClip, stream, workspace } from '../media.ts'
 import { job, rendition } from '../plan/jobs.ts'
 import { encode } from './encode.ts'
+import { barPositions, movingBar } from './fields.ts'
+import { similarities } from './similar.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
 beforeAll(async () => {
@@ -27,28 +29,6 @@ async function make(change: Partial<JobSpec>, profile: Partial<VideoProfile>, in
   return { file: outputs[0], codes: plan.warnings.map((warning) => warning.code), plan: plan.outputs[0]?.video }
 }
 
-/** A white bar that moves by 2 pixels from field to field, 50 fields a second. */
-async function moving(name: string, order: 'top' | 'bottom', flags: string[] = []): Promise<string> {
-  const bar = 'color=black:s=320x180:r=50:d=2[b];color=white:s=16x180:r=50:d=2[w];[b][w]overlay=x=20+2*n'
-  const picture = `${bar},format=yuv420p,tinterlace=mode=interleave_${order}`
-  const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M', ...flags]
-  await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding, space.file(name)])
-  return space.file(name)
-}
-
-/** Where the bar is in each field, in the order of time, in thousandths of the width. */
-async function positions(path: string): Promise<number[]> {
-  const { width, height } = await stream(path, 'video')
-  const raw = await ffmpeg(['-i', path, '-vf', 'separatefields', '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
-  const size = (width * height) / 2
-  return Array.from({ length: raw.length / size }, (_, index) => {
-    // The middle line; the bar is where it is bright.
-    const at = index * size + Math.floor(height / 4) * width
-    const bright = [...raw.subarray(at, at + width)].flatMap((value, x) => (value > 128 ? [x + 0.5] : []))
-    return (1000 * bright.reduce((sum, x) => sum + x, 0)) / bright.length / width
-  })
-}
-
 describe('interlaced sources stay interlaced', () => {
   const cases: [JobSpec['videoCodec'], 'top' | 'bottom', Partial<VideoProfile>][] = [
     ['h264', 'top', { width: 240, height: 136 }],
@@ -59,14 +39,14 @@ describe('interlaced sources stay interlaced', () => {
     ['mpeg2', 'bottom', { width: 0, height: 0 }],
   ]
   test.each(cases)('%s, %s field first, %j: every field is later than the one before', async (codec, order, size) => {
-    const clip = await moving(`${codec}_${order}_${size.width}.ts`, order)
+    const clip = await movingBar(space.file(`${codec}_${order}_${size.width}.ts`), order)
     const { file, codes, plan } = await make({ videoCodec: codec }, size, clip)
     expect(codes).toEqual([])
     expect(plan?.scan).toBe(order === 'top' ? 'tff' : 'bff')
     const decoded = await frames(file)
     expect(decoded).toHaveLength(50)
     expect(decoded.every((frame) => frame.interlaced_frame === 1)).toBe(true)
-    const places = await positions(file)
+    const places = await barPositions(file)
     expect(places).toHaveLength(100)
     // 2 of 320 pixels a field. Woven in the wrong order, every second step would go back.
     const steps = places.slice(1).map((place, index) => place - (places[index] ?? 0))
@@ -150,9 +130,7 @@ describe('auto_detelecine_flag', () => {
     expect(codes).toEqual(['detelecined'])
     expect((await stream(file, 'video')).avg_frame_rate).toBe('24000/1001')
     expect((await frames(file)).length).toBeGreaterThan(93)
-    const words = `-i ${file} -f lavfi -i ${film} -lavfi ssim=stats_file=- -f null -`
-    const compared = await ffmpeg(words.split(' '))
-    const scores = [...compared.toString().matchAll(/All:([\d.]+)/g)].map((match) => Number(match[1]))
+    const scores = await similarities(file, ['-f', 'lavfi', '-i', film])
     expect(Math.min(...scores.slice(0, 90))).toBeGreaterThan(0.93)
   })
 

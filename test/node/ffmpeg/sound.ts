@@ -1,7 +1,11 @@
 // In charge of: the samples of an output, decoded, and how loud they are.
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { ffmpeg } from '../media.ts'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { readDialnorm } from '../../../transcoder/ac3.ts'
+import { readLoudness } from '../../../transcoder/loudness.ts'
+import { engine, ffmpeg } from '../media.ts'
 
 /** One channel of a file's audio stream, decoded to 32-bit float at 48 kHz. Samples beyond full scale are kept. */
 export async function samples(path: string, position = 0, channel = 0): Promise<Float32Array> {
@@ -31,4 +35,44 @@ export function levelDb(sound: Float32Array): number {
 /** The largest sample of the middle, linear. */
 export function peak(sound: Float32Array): number {
   return middle(sound).reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+}
+
+/** The dialogue level that the first AC-3 frame of a file's audio stream states. */
+export async function dialnormOf(path: string, position = 0): Promise<number | null> {
+  return readDialnorm(
+    await ffmpeg(['-i', path, '-map', `0:a:${position}`, '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']),
+  )
+}
+
+/** Hertz of a single tone: how often its middle rises through zero; 0 for silence. */
+export function pitch(sound: Float32Array): number {
+  const part = middle(sound)
+  let rises = 0
+  for (let at = 1; at < part.length; at += 1) if (part[at - 1]! < 0 && part[at]! >= 0) rises += 1
+  return peak(sound) < 1e-3 ? 0 : (rises * 48_000) / part.length
+}
+
+/** How much of one frequency is in the middle, in dB below a full-scale sine of it. */
+export function toneDb(sound: Float32Array, hertz: number): number {
+  const part = middle(sound)
+  let [real, imaginary] = [0, 0]
+  for (const [at, value] of part.entries()) {
+    const angle = (2 * Math.PI * hertz * at) / 48_000
+    real += value * Math.cos(angle)
+    imaginary += value * Math.sin(angle)
+  }
+  return 20 * Math.log10((2 * Math.hypot(real, imaginary)) / part.length)
+}
+
+/** What a decoder hears of an output's audio stream. */
+export async function loudnessOf(
+  path: string,
+  position = 0,
+): Promise<{ integratedLufs: number | null; truePeakDb: number | null }> {
+  const { ffmpeg: program } = await engine()
+  const { stderr } = await promisify(execFile)(program, [
+    ...['-nostdin', '-hide_banner', '-nostats', '-i', path, '-map', `0:a:${position}`],
+    ...['-af', 'ebur128@m=framelog=verbose:peak=true', '-f', 'null', '-'],
+  ])
+  return readLoudness(stderr, 'm')!
 }

@@ -1,0 +1,118 @@
+// In charge of: running rows: a job is validated, planned and encoded as the service does it, once for all rows that share it.
+// Not in charge of: what is looked at in the outputs (rows/).
+import { validateJob, toSpec, type Validation } from '#contract/job.ts'
+import { TaskError } from '../transcoder/failure.ts'
+import { logoFile, prepareLogo } from '../transcoder/logo.ts'
+import { plannedFiles } from '../transcoder/plan/files.ts'
+import { PlanError } from '../transcoder/plan/problem.ts'
+import { openWorkspace } from '../transcoder/workspace.ts'
+import { encode } from '../test/node/ffmpeg/encode.ts'
+import { logoImage } from '../test/node/ffmpeg/logo.ts'
+import { engine, workspace } from '../test/node/media.ts'
+import type { Bench, Change, Finding, Row } from './row.ts'
+import { sources, type SourceName } from './sources.ts'
+
+const BASE_URL = 'https://api.example.test'
+const VIDEO = { width: 320, height: 180, video_bitrate: 500 }
+const AUDIO = { audio_bitrate: 128, source_stream: 1 }
+
+/** The base job with what is said beside it. */
+function bodyOf(job: Change): Record<string, unknown> {
+  const { videoProfiles = [{}], audioProfiles = [{}], ...rest } = job
+  return {
+    input: '1',
+    cloud_credentials: { input: { cloud_provider: 'file-upload' } },
+    ...rest,
+    videoProfiles: videoProfiles.map((profile) => ({ ...VIDEO, ...profile })),
+    audioProfiles: audioProfiles.map((profile) => ({ ...AUDIO, ...profile })),
+  }
+}
+
+interface Made {
+  files: { path: string; file: string }[]
+  warnings: string[]
+  refusal: { code: string; field: string } | null
+}
+
+export interface Lab extends AsyncDisposable {
+  run(row: Row): Promise<Finding>
+}
+
+export async function openLab(): Promise<Lab> {
+  const space = await workspace()
+  const { features } = await engine()
+  const clips = new Map<SourceName, Promise<string>>()
+  const jobs = new Map<string, Promise<Made>>()
+
+  function clip(name: SourceName): Promise<string> {
+    const making = clips.get(name) ?? sources[name](space.file)
+    clips.set(name, making)
+    return making
+  }
+
+  async function produce(judged: Validation, source: SourceName): Promise<Made> {
+    const nothing = { files: [], warnings: [] }
+    if (!judged.ok) return { ...nothing, refusal: judged.problems[0]! }
+    const spec = toSpec(judged.config, 'clip.mp4')
+    const room = await openWorkspace(space.file('work'))
+    try {
+      const logo =
+        spec.logo === null
+          ? undefined
+          : {
+              image: await prepareLogo(await engine(), await logoImage(space.file('logo.png')), room),
+              file: logoFile(room),
+            }
+      const { plan, outputs } = await encode(spec, await clip(source), space.path, undefined, logo)
+      const files = plannedFiles(plan).map(({ path }, index) => ({ path, file: outputs[index]! }))
+      const warnings = [...judged.warnings, ...plan.warnings].map(({ code }) => code)
+      return { files, warnings, refusal: null }
+    } catch (error) {
+      if (!(error instanceof PlanError || error instanceof TaskError)) throw error
+      const field = (error as { field?: string }).field ?? ''
+      return { ...nothing, refusal: { code: error.code, field } }
+    } finally {
+      await room.remove()
+    }
+  }
+
+  function benchOf(row: Row): Bench {
+    const source = row.source ?? 'plain'
+    const make = (job: Change): Promise<Made> => {
+      const key = JSON.stringify([job, source])
+      const making = jobs.get(key) ?? produce(validateJob(bodyOf(job), { baseUrl: BASE_URL }), source)
+      jobs.set(key, making)
+      return making
+    }
+    const fileOf = async (job: Change, output: number): Promise<string> => {
+      const { files, refusal } = await make(job)
+      const file = files[output]
+      if (file === undefined)
+        throw new Error(refusal === null ? `no output ${output}` : `${refusal.code} at ${refusal.field}`)
+      return file.file
+    }
+    return {
+      features,
+      judged: () => validateJob(bodyOf(row.job), { baseUrl: BASE_URL }),
+      file: () => fileOf(row.job, row.output ?? 0),
+      files: async () => (await make(row.job)).files,
+      source: () => clip(source),
+      warnings: async () => (await make(row.job)).warnings,
+      refusal: async () => (await make(row.job)).refusal,
+      other: (job) => fileOf(job, 0),
+    }
+  }
+
+  return {
+    async run(row) {
+      if (row.measure === null) throw new Error('nothing to measure')
+      try {
+        return await row.measure(benchOf(row))
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        return { measured: `error: ${message.split('\n')[0]}`, ok: false }
+      }
+    },
+    [Symbol.asyncDispose]: () => space[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,81 @@
+// In charge of: where a job reads and writes: what is stored, shown and sealed. That the bytes arrive is tested with the service.
+import { credential } from '#contract/request.ts'
+import { found, refused, stored, type Row } from '../row.ts'
+
+const input = (members: Record<string, unknown>) => ({
+  input: 'https://example.test/film.mp4',
+  cloud_credentials: { input: { cloud_provider: 'http', ...members }, output: { cloud_provider: 'vendor-store' } },
+})
+/** The members that 2.3 calls keys: never shown whole. */
+const HIDDEN = ['secret_key', 'private_key', 'session_token']
+const GIVEN = 'AKIAIOSFODNN7EXAMPLE'
+const SHOWN: Record<string, unknown> = {
+  access_key: 'AKIA…MPLE',
+  ...Object.fromEntries(HIDDEN.map((name) => [name, null])),
+}
+const UNREAD = new Set(['session_token', 'endpoint'])
+
+function member(name: string, value: string | null): Row[] {
+  const path = `cloud_credentials.input.${name}`
+  const job = input({ [name]: value })
+  // Such a text is refused until a store reads it; its row is that of a value that is not available.
+  if (value !== null && value !== '' && UNREAD.has(name)) return []
+  const shown = value === '' && HIDDEN.includes(name) ? null : value === GIVEN && name in SHOWN ? SHOWN[name] : value
+  return [
+    stored(
+      { path, value, job, expected: `shown as ${JSON.stringify(shown)}, sealed as given` },
+      (config, { secrets }) => {
+        const seen = (config.cloud_credentials.input as Record<string, unknown>)[name]
+        const sealed = (secrets.input as Record<string, unknown>)[name] === value
+        return found(`shown as ${JSON.stringify(seen)}, ${sealed ? 'sealed' : 'not sealed'}`, seen === shown && sealed)
+      },
+    ),
+  ]
+}
+
+const provider = (side: 'input' | 'output', value: string, job: Row['job']) =>
+  stored(
+    { path: `cloud_credentials.${side}.cloud_provider`, value, expected: 'accepted and stored', job },
+    (config) => {
+      const seen = config.cloud_credentials[side].cloud_provider
+      return found(seen, seen === value)
+    },
+  )
+
+export const addresses: Row[] = [
+  stored({ path: 'input', value: '12', expected: 'the upload number 12', job: { input: '12' } }, (config) =>
+    found(config.input, config.input === '12'),
+  ),
+  stored(
+    {
+      path: 'input',
+      value: 'https://example.test/film.mp4?token=1',
+      expected: 'an address whose query is sealed',
+      job: { ...input({}), input: 'https://example.test/film.mp4?token=1' },
+    },
+    (config, { secrets }) =>
+      found(
+        `shown as ${config.input}`,
+        config.input.endsWith('film.mp4?…') && secrets.addresses.input?.endsWith('token=1') === true,
+      ),
+  ),
+  refused({ path: 'input', value: 'film.mp4', job: { input: 'film.mp4' } }, 'invalid_input_address', 'input'),
+  provider('input', 'http', input({})),
+  provider('input', 'file-upload', {}),
+  provider('output', 'vendor-store', input({})),
+  // 2.3: an upload is an input.
+  refused(
+    {
+      path: 'cloud_credentials.output.cloud_provider',
+      value: 'file-upload',
+      job: {
+        cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'file-upload' } },
+      },
+    },
+    'invalid_value',
+    'cloud_credentials.output.cloud_provider',
+  ),
+  ...Object.keys(credential.shape)
+    .filter((name) => name !== 'cloud_provider')
+    .flatMap((name) => [GIVEN, '', null].flatMap((value) => member(name, value))),
+]

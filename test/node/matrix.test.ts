@@ -1,0 +1,72 @@
+// The table of what works (docs/matrix.md) is complete and current: the schema, the rows and the document name the same values.
+import { readFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { compose, DOCUMENT, expectedKeys, sectionOf } from '../../matrix/document.ts'
+import { gaps, GROUPS } from '../../matrix/groups.ts'
+import type { Row } from '../../matrix/row.ts'
+import { ANY, VALUES } from '../../matrix/values.ts'
+
+const ROWS: readonly Row[] = Object.values(GROUPS).flat()
+
+describe('values come from the schema', () => {
+  const of = (path: string) => VALUES.filter((value) => value.path === path).map(({ value }) => value)
+  test.each([
+    ['video_codec', ['h.264', 'mpeg2', 'hevc']],
+    ['keep_fps', [true, false]],
+    // Bounds, then the default.
+    ['audio_volume', [0, 200, 100]],
+    ['gop_length', [0.01, 60, 1]],
+    ['scte35_pid_remap', [32, 8190, -1]],
+    ['logo_url', [ANY, '', null]],
+    ['videoProfiles[].width', [16, 7680, 0]],
+    ['audioProfiles[].source_stream', ['1', '2', '3', '4', '5', '6', '7', '8']],
+  ])('%s', (path, values) => {
+    expect(of(path)).toEqual(values)
+  })
+})
+
+describe('rows', () => {
+  test('every value that works has a row', () => {
+    expect(gaps()).toEqual([])
+  })
+
+  test('a value without a row is named', () => {
+    expect(
+      gaps(
+        VALUES,
+        ROWS.filter(({ path, value }) => path !== 'video_codec' || value !== 'hevc'),
+      ),
+    ).toEqual(['a value without a row: video_codec "hevc"'])
+    const added = { path: 'loudness_lufs', value: -24, available: true }
+    expect(gaps([...VALUES, added])).toEqual(['a value without a row: loudness_lufs -24'])
+  })
+
+  test('a value that becomes available needs a measurement', () => {
+    const row: Row = {
+      path: 'video_codec',
+      value: 'hevc',
+      expected: '',
+      job: {},
+      measure: null,
+      awaits: { path: 'video_codec', value: 'hevc' },
+    }
+    const closed = VALUES.map((value) => (value.value === 'hevc' ? { ...value, available: false } : value))
+    expect(gaps(closed, [...ROWS, row])).toEqual([])
+    expect(gaps(VALUES, [...ROWS, row])).toEqual(['a value that works now and is not measured: video_codec "hevc"'])
+  })
+})
+
+describe('docs/matrix.md (npm run matrix writes it)', () => {
+  test.each(Object.keys(GROUPS))('%s has exactly the rows that are measured', async (group) => {
+    const text = await readFile(DOCUMENT, 'utf8')
+    const lines = sectionOf(text, group)
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+    const keys = expectedKeys(group)
+    expect(lines.map((line, index) => line.slice(0, keys[index]?.length))).toEqual(keys)
+  })
+
+  test('its head, its counts and its list of what is not available are current', async () => {
+    expect(await readFile(DOCUMENT, 'utf8')).toBe(await compose('', new Map()))
+  })
+})
