@@ -28,7 +28,11 @@ function deinterlacer(plan: Plan, video: VideoPlan): string[] {
       return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
     case 'telecine':
       // Fields are matched to film pictures, what stays combed (an edit) is deinterlaced, one picture in five is a repeat.
-      return ['fieldmatch=order=auto:combmatch=full', 'bwdif=mode=send_frame:deint=interlaced', 'decimate']
+      return [
+        `fieldmatch=order=${parity}:combmatch=full`,
+        `bwdif=mode=send_frame:parity=${parity}:deint=interlaced`,
+        'decimate',
+      ]
   }
 }
 

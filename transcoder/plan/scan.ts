@@ -48,6 +48,9 @@ export function sourceScan(spec: JobSpec, video: VideoStream, warnings: Warning[
     if (spec.detelecine) warnNoTelecine(warnings)
     return { kind: isFlagged ? 'interlaced' : 'progressive', order: flag, fields: byFlag }
   }
+  const [most, least] = [Math.max(scan.tff, scan.bff), Math.min(scan.tff, scan.bff)]
+  const order = scan.tff >= scan.bff ? 'tff' : 'bff'
+  const isClear = most > 0 && most >= PARITY_FACTOR * least
   if (spec.detelecine) {
     const repeated = scan.repeatedTop + scan.repeatedBottom
     const share = repeated / Math.max(1, repeated + scan.neither)
@@ -58,15 +61,15 @@ export function sourceScan(spec: JobSpec, video: VideoStream, warnings: Warning[
         field: 'auto_detelecine_flag',
         message: 'The source is film with 3:2 pulldown; the output has its 23.976 progressive pictures a second.',
       })
-      return { kind: 'telecined', order: flag, fields: byFlag }
+      // Half of telecined pictures are woven of two: matched in the wrong order, all of them would stay combed.
+      const wrong = isFlagged && flag !== order && isClear
+      return { kind: 'telecined', order, fields: wrong ? { ...byFlag, parity: order } : byFlag }
     }
     warnNoTelecine(warnings)
   }
-  const [most, least] = [Math.max(scan.tff, scan.bff), Math.min(scan.tff, scan.bff)]
-  const order = scan.tff >= scan.bff ? 'tff' : 'bff'
   const seen = scan.neither + scan.repeatedTop + scan.repeatedBottom
   const enough = isFlagged || seen >= UNFLAGGED_PICTURES
-  if (enough && scan.tff + scan.bff > scan.progressive && most >= PARITY_FACTOR * least) {
+  if (enough && scan.tff + scan.bff > scan.progressive && isClear) {
     // Flags that agree are followed picture by picture, so that progressive parts of a mixed source stay as they are.
     const agrees = isFlagged && flag === order
     return { kind: 'interlaced', order, fields: agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' } }

@@ -120,12 +120,15 @@ describe('deinterlacing', () => {
 
 describe('auto_detelecine_flag', () => {
   // The field order is said twice: old versions neither flag the filter's pictures nor read the flag.
-  const CODING = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-top', '1', '-b:v', '6M']
+  const coding = (top: '0' | '1') => ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-top', top, '-b:v', '6M']
 
-  test('film behind 3:2 pulldown has its own pictures back', async () => {
+  test.each([
+    ['as they are', 'tff', '1'],
+    ['the wrong way round', 'bff', '0'],
+  ] as const)('film behind 3:2 pulldown, its fields flagged %s, has its own pictures back', async (_how, flag, top) => {
     const film = 'testsrc2=s=320x180:r=24000/1001:d=4'
-    const clip = space.file('telecined.ts')
-    await ffmpeg(['-f', 'lavfi', '-i', `${film},telecine=pattern=23,setfield=tff`, ...CODING, clip])
+    const clip = space.file(`telecined_${flag}.ts`)
+    await ffmpeg(['-f', 'lavfi', '-i', `${film},telecine=pattern=23,setfield=${flag}`, ...coding(top), clip])
     const { file, codes } = await make({ detelecine: true }, { width: 320, height: 180 }, clip)
     expect(codes).toEqual(['detelecined'])
     expect((await stream(file, 'video')).avg_frame_rate).toBe('24000/1001')
@@ -137,7 +140,7 @@ describe('auto_detelecine_flag', () => {
   test('video of 29.97 is none', async () => {
     const clip = space.file('video_2997.ts')
     const picture = 'testsrc2=s=320x180:r=60000/1001:d=2,interlace=scan=tff'
-    await ffmpeg(['-f', 'lavfi', '-i', picture, ...CODING, clip])
+    await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding('1'), clip])
     const { file, codes } = await make({ detelecine: true }, {}, clip)
     expect(codes).toEqual(['no_telecine'])
     expect((await stream(file, 'video')).avg_frame_rate).toBe('30000/1001')

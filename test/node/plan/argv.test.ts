@@ -296,7 +296,13 @@ describe('single filters', () => {
       '3:2',
       { detelecine: true },
       film,
-      '[0:V:0]fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate,fps=24000/1001',
+      '[0:V:0]fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:parity=auto:deint=interlaced,decimate,fps=24000/1001',
+    ],
+    [
+      '3:2, fields flagged the wrong way round',
+      { detelecine: true },
+      { ...film, fieldOrder: 'bb' },
+      '[0:V:0]fieldmatch=order=tff:combmatch=full,bwdif=mode=send_frame:parity=tff:deint=interlaced,decimate,fps=24000/1001',
     ],
     [
       '3:2 that was not asked about',
