@@ -17,7 +17,7 @@ const MEASURED = new Set(['mov', 'mp4', 'matroska', 'webm', 'mxf', 'mpegts', 'mp
 export function requireWholeLength(
   output: Pick<PlannedFile, 'path' | 'frameSeconds'>,
   expectedSeconds: number | null,
-  measured: MediaInfo,
+  measured: Pick<MediaInfo, 'durationSeconds'>,
   sourceFormats: readonly string[],
 ): void {
   const seconds = measured.durationSeconds

@@ -1,6 +1,7 @@
 // In charge of: speaking the task door's protocol: addresses, token, time limits, retries, and what its refusals mean.
 // Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
 import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
 import { isJobErrorCode, jobErrors, type JobErrorCode } from '#contract/errors.ts'
 import type {
   EstimatePost,
@@ -102,16 +103,32 @@ export class Door {
   }
 
   /** Stores part `n` (1-based). */
-  async part(upload: string, n: number, slice: FileSlice, signal: AbortSignal): Promise<PartReply> {
+  async part(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
     const path = `/uploads/${encodeURIComponent(upload)}/${n}`
-    return retry({ totalMs: 2 * MINUTE_MS, backoff: this.#backoff, signal }, () => this.#sendPart(path, slice, signal))
+    return retry({ totalMs: 2 * MINUTE_MS, backoff: this.#backoff, signal }, () =>
+      this.#send(path, 'application/octet-stream', body, signal),
+    )
   }
 
-  async #sendPart(path: string, slice: FileSlice, signal: AbortSignal): Promise<PartReply> {
+  /** Stores a whole object below the job's destination. Only for paths with the attempt's own directory in them. */
+  async put(path: string, contentType: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
+    const address = `/output/${path.split('/').map(encodeURIComponent).join('/')}`
+    await retry({ totalMs: 2 * MINUTE_MS, backoff: this.#backoff, signal }, () =>
+      this.#send(address, contentType, body, signal),
+    )
+  }
+
+  async #send(
+    path: string,
+    contentType: string,
+    body: FileSlice | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<PartReply> {
     const stall = new Stall(this.#stallMs, signal)
-    const file = createReadStream(slice.path, { start: slice.start, end: slice.end - 1, highWaterMark: 256 * 1024 })
+    const length = 'path' in body ? body.end - body.start : body.length
+    const chunks = 'path' in body ? fileChunks(body) : memoryChunks(body)
     const watched = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-      for await (const chunk of file) {
+      for await (const chunk of chunks) {
         stall.kick()
         yield chunk as Uint8Array<ArrayBuffer>
       }
@@ -120,7 +137,7 @@ export class Door {
       const response = await this.#fetch(path, {
         method: 'PUT',
         // Without an explicit length the body would go chunked, and R2 refuses a part whose length it does not know.
-        headers: { 'content-length': String(slice.end - slice.start), 'content-type': 'application/octet-stream' },
+        headers: { 'content-length': String(length), 'content-type': contentType },
         body: ReadableStream.from(watched()),
         duplex: 'half',
         signal: stall.signal,
@@ -130,7 +147,7 @@ export class Door {
       throw asTransient(error, 'output_unreachable', 'A part could not be stored')
     } finally {
       stall.end()
-      file.destroy()
+      if (chunks instanceof Readable) chunks.destroy()
     }
   }
 
@@ -197,6 +214,16 @@ export class Door {
     }
     return retry({ totalMs: call.totalMs, backoff: this.#backoff, signal: call.signal }, once)
   }
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+function fileChunks({ path, start, end }: FileSlice): Readable {
+  return createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK_BYTES })
+}
+
+function* memoryChunks(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
 }
 
 /** Aborts when nothing moved for `ms`, or with its parent. */

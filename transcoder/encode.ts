@@ -15,6 +15,7 @@ import { checkMp4 } from './mp4/boxes.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { ffmpegArgs } from './plan/argv.ts'
 import { plannedFiles } from './plan/files.ts'
+import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
 import { watchGrowth } from './upload/growth.ts'
@@ -27,22 +28,34 @@ const REWRITE_BYTES_PER_SECOND = 20e6
 const SIZE_FACTOR = 2
 const SIZE_EXTRA_BYTES = 256 * 1024 * 1024
 
+/** Streams of segments that leave the same process through pipes (segments/pipeline.ts). */
+export interface Pipes {
+  takers: readonly ((stream: Readable) => Promise<void>)[]
+  /** What they have taken so far. */
+  readonly bytes: number
+  /** True while they wait for transfers. */
+  readonly isHeld: boolean
+  /** Once ffmpeg has ended well. Throws where something is missing. */
+  requireWhole(source: MediaInfo): void
+}
+
 /**
  * Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`.
- * `cues` are put into the outputs of a plan that has any.
+ * `cues` are put into the outputs of a plan that has any. `pipes` take the streams of a plan with packaging.
  */
 export async function encode(
   attempt: Attempt,
   plan: Plan,
-  sourceFormats: readonly string[],
+  source: MediaInfo,
   cues: readonly Cue[] = [],
+  pipes: Pipes | null = null,
 ): Promise<ObjectUpload[]> {
-  const uploads = await encodeOnce(attempt, plan, sourceFormats, cues)
+  const uploads = await encodeOnce(attempt, plan, source, cues, pipes)
   if (uploads !== 'header too large') return uploads
   // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
-  const again = await encodeOnce(attempt, { ...plan, outputs }, sourceFormats, cues)
+  const again = await encodeOnce(attempt, { ...plan, outputs }, source, cues, null)
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
   return again
 }
@@ -50,8 +63,9 @@ export async function encode(
 async function encodeOnce(
   attempt: Attempt,
   plan: Plan,
-  sourceFormats: readonly string[],
+  source: MediaInfo,
   cues: readonly Cue[],
+  pipes: Pipes | null,
 ): Promise<ObjectUpload[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
   const planned = plannedFiles(plan)
@@ -67,15 +81,20 @@ async function encodeOnce(
     })
   })
   const sizes = files.map(() => 0)
+  const produced = () => progress.produced(sizes.reduce((sum, bytes) => sum + bytes, pipes?.bytes ?? 0))
   const growth = watchGrowth(files, (index, size) => {
     sizes[index] = size
-    progress.produced(sizes.reduce((sum, bytes) => sum + bytes, 0))
+    produced()
     uploads[index]!.advance(size)
   })
 
   const keep = { whole: false }
   try {
-    const result = await spawnFfmpeg(attempt, plan, files, cues, () => growth.poke())
+    const result = await spawnFfmpeg(attempt, plan, files, cues, pipes, () => {
+      produced()
+      growth.poke()
+    })
+    produced()
     growth.poke()
     await growth.stop()
     halt.signal.throwIfAborted()
@@ -83,13 +102,10 @@ async function encodeOnce(
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireGoodExit(result)
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
+    explainingCuts(result, () => pipes?.requireWhole(source))
     for (const [index, output] of planned.entries()) {
       const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
-      try {
-        requireWholeLength(output, output.durationSeconds, measured, sourceFormats)
-      } catch (error) {
-        throw CUT_SOURCE.test(result.stderr) ? cutSource(error) : error
-      }
+      explainingCuts(result, () => requireWholeLength(output, output.durationSeconds, measured, source.formats))
     }
     keep.whole = true
     return uploads
@@ -108,6 +124,7 @@ function spawnFfmpeg(
   plan: Plan,
   files: readonly string[],
   cues: readonly Cue[],
+  pipes: Pipes | null,
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
@@ -115,15 +132,19 @@ function spawnFfmpeg(
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
     // Streams with cues come through this process, which writes the files; audio files do not.
-    outputs: files.map((file, index) =>
-      plan.cues !== null && index < plan.outputs.length ? `pipe:${FIRST_TAKEN + index}` : file,
-    ),
+    outputs: [
+      ...files.map((file, index) =>
+        plan.cues !== null && index < plan.outputs.length ? `pipe:${FIRST_TAKEN + index}` : file,
+      ),
+      // A plan with streams has no outputs: these are the only pipes.
+      ...(pipes?.takers ?? []).map((_take, index) => `pipe:${FIRST_TAKEN + index}`),
+    ],
     logo: logoFile(workspace),
     threads: settings.threads,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
   const planned = plannedFiles(plan)
-  const largest = Math.max(...planned.map((output) => output.expectedBytes))
+  const largest = Math.max(0, ...planned.map((output) => output.expectedBytes))
   const rewritten = planned.some(
     (output) => ['mp4', 'm4a'].includes(output.container) && output.headerReserveBytes === null,
   )
@@ -143,7 +164,8 @@ function spawnFfmpeg(
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
     limits: { ...defaultLimits, fileBytes: largestBytes },
-    takers,
+    takers: [...takers, ...(pipes?.takers ?? [])],
+    isHeld: () => pipes?.isHeld === true,
     onProgress: (report) => {
       const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
       progress.encoded({ fraction, speed: report.speed })
@@ -161,6 +183,14 @@ export function requireSource(attempt: Pick<Attempt, 'gateway'>): void {
 
 /** mov.c: the index places a sample behind the end of the file, all of which was delivered. ffmpeg still exits with 0. */
 const CUT_SOURCE = /offset 0x[0-9a-f]+: partial file/
+
+function explainingCuts(result: FfmpegResult, check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    throw CUT_SOURCE.test(result.stderr) ? cutSource(error) : error
+  }
+}
 
 /** Permanent: another attempt would read the same bytes. */
 function cutSource(cause: unknown): TaskError {

@@ -28,6 +28,8 @@ import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
 import { probe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
+import { finishPackage } from './segments/manifests.ts'
+import { SegmentPipeline } from './segments/pipeline.ts'
 import type { Settings } from './settings.ts'
 import { Lanes } from './upload/lanes.ts'
 import { openWorkspace, requireSpace } from './workspace.ts'
@@ -116,7 +118,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     })
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
     const found =
-      spec.passCues && spec.container === 'ts'
+      spec.passCues && (spec.packaging !== null || spec.container === 'ts')
         ? await findCues(gateway, media, outputStart(spec, media), halt.signal)
         : null
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
@@ -139,20 +141,27 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     await requireRoom(attempt, plan)
 
     progress.enter('transcoding')
-    const uploads = await encode(attempt, plan, media.formats, found?.cues)
+    const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
+    const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)
+    const uploads = await encode(attempt, plan, media, found?.cues, segments)
     progress.encodeEnded()
 
     progress.enter('uploading')
     const stored = await Promise.all(uploads.map((upload) => upload.finish()))
     halt.signal.throwIfAborted()
-    const objects = plannedFiles(plan).map((output, index) => ({
+    const files = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
       profile: output.profile,
       role: 'media' as const,
       ...stored[index]!,
     }))
-    return { objects, written: [], warnings: plan.warnings, progress: progress.snapshot() }
+    const warnings = plan.warnings
+    if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
+    const facts = { task, files, ffmpegVersion: engine.version, sourceSize: sizeBytes, cues: found?.cues ?? [] }
+    const packaged = await finishPackage(segments, plan, facts)
+    halt.signal.throwIfAborted()
+    return { ...packaged, warnings, progress: progress.snapshot() }
   } finally {
     clearTimeout(deadline)
   }

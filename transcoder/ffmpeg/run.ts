@@ -31,6 +31,8 @@ export interface RunOptions {
   onProgress?: (progress: FfmpegProgress) => void
   /** Milliseconds without any change in the progress after which the process is ended. Default 60,000. */
   stallMs?: number
+  /** True while a taker waits for something else than ffmpeg, which then stands still through no fault of its own. */
+  isHeld?: () => boolean
   limits?: CellLimits
   /**
    * Takers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits while it does not. One that rejects ends
@@ -91,7 +93,11 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   }
 
   const stallMs = options.stallMs ?? STALL_MS
-  let watchdog = setTimeout(stop, stallMs, 'stalled')
+  const bark = (): void => {
+    if (options.isHeld?.() === true) watchdog = setTimeout(bark, stallMs)
+    else stop('stalled')
+  }
+  let watchdog = setTimeout(bark, stallMs)
   const read = progressReader((report) => {
     const moved =
       progress === null ||
@@ -101,7 +107,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
     progress = report
     if (moved) {
       clearTimeout(watchdog)
-      watchdog = setTimeout(stop, stallMs, 'stalled')
+      watchdog = setTimeout(bark, stallMs)
     }
     options.onProgress?.(report)
   })

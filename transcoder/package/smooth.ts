@@ -28,11 +28,13 @@ export function smoothBitrates(kbps: readonly number[]): number[] {
 
 interface Level {
   track: VideoTrack | AudioTrack
+  /** In front of its fragments' names: a directory with a slash at its end, or ''. */
+  directory: string
   bitrate: number
   stream: string
 }
 
-const FRAGMENT = /^QualityLevels\((\d+)\)\/Fragments\(([A-Za-z0-9_]+)=(\d+)\)$/
+const FRAGMENT = /^((?:[A-Za-z0-9_-]+\/)*)QualityLevels\((\d+)\)\/Fragments\(([A-Za-z0-9_]+)=(\d+)\)$/
 
 /**
  * `<name>.ism/Manifest`. One stream for all rungs of video; for sound one for each name in the fragments. Throws where a
@@ -57,29 +59,30 @@ function endOf(segments: readonly Segment[]): number {
 }
 
 function levelOf(track: VideoTrack | AudioTrack): Level {
-  const [, bitrate, stream] = FRAGMENT.exec(track.segments[0]?.uri ?? '') ?? []
-  if (bitrate === undefined || stream === undefined || track.timescale !== SMOOTH_TIMESCALE)
+  const [, directory, bitrate, stream] = FRAGMENT.exec(track.segments[0]?.uri ?? '') ?? []
+  if (directory === undefined || bitrate === undefined || stream === undefined || track.timescale !== SMOOTH_TIMESCALE)
     throw new Error(`${track.id} is not made of Smooth fragments.`)
   for (const { uri, start } of track.segments)
-    if (uri !== smoothFragment(Number(bitrate), stream, start))
+    if (uri !== directory + smoothFragment(Number(bitrate), stream, start))
       throw new Error(`The fragment ${uri} begins at ${start}: no client would find it.`)
-  return { track, bitrate: Number(bitrate), stream }
+  return { track, directory, bitrate: Number(bitrate), stream }
 }
 
 function streamIndex(levels: readonly Level[]): Xml {
-  const [{ track, stream }] = levels as [Level]
+  const [{ track, directory, stream }] = levels as [Level]
   const chunks = chunksOf(track)
   const bitrates = new Set(levels.map(({ bitrate }) => bitrate))
   if (bitrates.size !== levels.length) throw new Error(`Two levels of ${stream} have one bit rate.`)
   for (const level of levels)
-    if (chunksOf(level.track) !== chunks) throw new Error(`${level.track.id} is not cut as ${track.id} is.`)
+    if (chunksOf(level.track) !== chunks || level.directory !== directory)
+      throw new Error(`${level.track.id} is not cut as ${track.id} is.`)
   const shared = {
     Type: track.kind,
     Name: stream,
     TimeScale: SMOOTH_TIMESCALE,
     Chunks: track.segments.length,
     QualityLevels: levels.length,
-    Url: `QualityLevels({bitrate})/Fragments(${stream}={start time})`,
+    Url: `${directory}QualityLevels({bitrate})/Fragments(${stream}={start time})`,
   }
   const own = track.kind === 'video' ? pictureOf(levels) : { Language: languageTag(track.format.language) }
   return element('StreamIndex', { ...shared, ...own }, [

@@ -45,6 +45,15 @@ test('every address is a file, and every file has an address', () => {
   expect(addresses(smoothManifest(made)).toSorted()).toEqual(files.toSorted())
 })
 
+test('fragments may lie in a directory below the manifest', () => {
+  const below = <T extends VideoTrack | AudioTrack>(track: T): T => {
+    return { ...track, segments: track.segments.map((one) => ({ ...one, uri: `j-1-2/${one.uri}` })) }
+  }
+  const moved = { ...made, video: made.video.map(below), audio: made.audio.map(below) }
+  const files = [...moved.video, ...moved.audio].flatMap((track) => track.segments.map(({ uri }) => uri))
+  expect(addresses(smoothManifest(moved)).toSorted()).toEqual(files.toSorted())
+})
+
 test('what decoders need is there', () => {
   const text = smoothManifest(made)
   expect(text).toContain('TimeScale="10000000" Duration="204000000"')

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
+  attemptDirectory,
   estimatePost,
   failPost,
   finishPost,
@@ -35,6 +36,7 @@ export type Operation =
   | 'logo'
   | 'uploads'
   | 'part'
+  | 'output'
   | 'progress'
   | 'finish'
   | 'estimate'
@@ -64,6 +66,8 @@ export class FakeDoor {
   readonly counts = new Map<Operation, number>()
   readonly inputRanges: string[] = []
   readonly uploads = new Map<string, Upload>()
+  /** What was put at the output address, by its path; the last one counts. */
+  readonly outputs = new Map<string, Buffer>()
   readonly plans: PlanPost[] = []
   readonly beats: ProgressPost[] = []
   readonly fails: FailPost[] = []
@@ -140,15 +144,16 @@ export class FakeDoor {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
+    const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
       /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
-    if (!match) {
+    if (!match && !output) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return json(response, 404, { error: { code: 'not_found', message: url } })
     }
-    const operation = (match[4] === undefined ? (match[2] ?? 'task') : 'part') as Operation
+    const operation = (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part') as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
       return json(response, 401, { error: { code: 'unauthorized', message: 'token' } })
@@ -165,7 +170,9 @@ export class FakeDoor {
         response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
         return
       case 'part':
-        return this.#part(request, response, decodeURIComponent(match[3]!), Number(match[4]))
+        return this.#part(request, response, decodeURIComponent(match![3]!), Number(match![4]))
+      case 'output':
+        return this.#output(request, response, output![1]!.split('/').map(decodeURIComponent))
       case 'plan': {
         const post = this.#parse(planPost, await body(request))
         if (post) this.plans.push(post)
@@ -215,6 +222,20 @@ export class FakeDoor {
     const bytes = await body(request)
     upload?.parts.set(n, bytes)
     upload?.order.push(n)
+    json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
+  }
+
+  async #output(request: IncomingMessage, response: ServerResponse, elements: string[]): Promise<void> {
+    const length = Number(request.headers['content-length'] ?? Number.NaN)
+    const bytes = await body(request)
+    const path = elements.join('/')
+    const own = this.task && attemptDirectory(this.task.job_id, this.task.attempt)
+    if (!(length > 0) || length !== bytes.length) this.breaches.push(`${path} with another length than it said`)
+    if (length > MAX_DOOR_BODY_BYTES) this.breaches.push(`${path} is too large for one request`)
+    if (!request.headers['content-type']) this.breaches.push(`${path} without a type`)
+    if (!elements.slice(0, -1).includes(own ?? ''))
+      this.breaches.push(`${path} is not below the attempt's own directory`)
+    this.outputs.set(path, bytes)
     json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
   }
 

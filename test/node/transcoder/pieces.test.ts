@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest'
 import type { ProgressPost, ProgressReply } from '#contract/task.ts'
 import { requireWholeLength } from '../../../transcoder/complete.ts'
 import { scrub, StaleAttempt, TaskError, toJobError } from '../../../transcoder/failure.ts'
-import type { MediaInfo } from '../../../transcoder/plan/media.ts'
 import { PlanError } from '../../../transcoder/plan/problem.ts'
 import { Progress, startHeartbeat } from '../../../transcoder/report.ts'
 import { grantedThreads, readSettings } from '../../../transcoder/settings.ts'
@@ -111,7 +110,7 @@ describe('whole length (I6: one frame, or 0.1 %)', () => {
   const output = { path: 'a.mp4', frameSeconds: 0.04 }
   const check = (expected: number | null, measured: number | null, formats = ['mov', 'mp4']) => {
     try {
-      requireWholeLength(output, expected, { durationSeconds: measured } as MediaInfo, formats)
+      requireWholeLength(output, expected, { durationSeconds: measured }, formats)
       return 'whole'
     } catch (error) {
       return (error as TaskError).code

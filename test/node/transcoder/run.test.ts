@@ -219,7 +219,8 @@ describe('failure is told once, by its code', () => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const { plan } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { plan: Plan }
-      json(response, 200, { plan: { ...plan, durationSeconds: 5 } })
+      const outputs = plan.outputs.map((output) => ({ ...output, durationSeconds: 5 }))
+      json(response, 200, { plan: { ...plan, outputs } })
       return true
     }
     await runTask(requestFor(door), bench.context())

@@ -2,6 +2,7 @@
 // Not in charge of: CMAF video, whose fragments stay as they are (video.ts).
 import { joined, segmentEnd, StreamError, ticksOf, type Cadence, type Cut, type Cutter } from '../cut.ts'
 import { LengthScan } from '../nal.ts'
+import { SMOOTH_TIMESCALE } from '../smooth.ts'
 import { BoxReader } from './boxes.ts'
 import { isSync, readFragment, writeFragment, type Fragment, type Sample } from './fragment.ts'
 import { readInit, type TrackInfo } from './init.ts'
@@ -9,9 +10,6 @@ import { missing } from './video.ts'
 
 /** One segment and one movie fragment are held: 6 s at 80 Mb/s. */
 const LARGEST_HELD = 64 * 1024 * 1024
-/** [MS-SSTR] 2.2.2.1, the default: 100 ns. */
-export const SMOOTH_TIMESCALE = 10_000_000
-
 interface Group {
   decodeTime: number
   samples: Sample[]

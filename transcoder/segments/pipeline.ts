@@ -1,0 +1,218 @@
+// In charge of: segmented output of one run: a taker for every stream of the plan, and what they took once it is over.
+// Not in charge of: one stream (take.ts), running ffmpeg (encode.ts), manifests (manifests.ts).
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { attemptDirectory, type FinishedObject, type TaskDescription } from '#contract/task.ts'
+import type { Attempt } from '../attempt.ts'
+import { TaskError } from '../failure.ts'
+import { CueInjector } from '../mpegts/inject.ts'
+import type { Cue } from '../mpegts/scan.ts'
+import type { Cut, Cutter } from '../package/cut.ts'
+import { RegroupCutter } from '../package/fmp4/regroup.ts'
+import { CmafVideoCutter } from '../package/fmp4/video.ts'
+import { SMOOTH_TIMESCALE } from '../package/smooth.ts'
+import { TsCutter } from '../package/ts/cutter.ts'
+import { TailCutter } from '../package/ts/tail.ts'
+import type { MediaInfo } from '../plan/media.ts'
+import type { PackagingPlan, Plan, RenditionPlan, SegmentForm, StreamPlan } from '../plan/plan.ts'
+import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
+import { streams } from '../plan/streams.ts'
+import { namesOf, tarRequest } from './names.ts'
+import { Outbox } from './outbox.ts'
+import { take } from './take.ts'
+import { TarFeed } from './tarFeed.ts'
+import { cadenceOf, requireWhole, type TakenRendition } from './whole.ts'
+
+const TS_TIMESCALE = 90_000
+/** A segment at this multiple of its nominal size is a runaway. */
+const SIZE_FACTOR = 8
+const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
+
+export class SegmentPipeline {
+  /** Of `pipe:` 3 and up, in the order of the plan's streams. */
+  readonly takers: readonly ((stream: Readable) => Promise<void>)[]
+  readonly #attempt: Attempt
+  readonly #plan: Plan
+  readonly #packaging: PackagingPlan
+  readonly #outbox: Outbox
+  readonly #tar: TarFeed | null
+  readonly #own: string
+  readonly #cues: readonly Cue[]
+  readonly #startSeconds: number
+  readonly #taken: (TakenRendition | null)[]
+  readonly #videoSegments = Promise.withResolvers<number>()
+  #broken: TaskError | null = null
+  #bytes = 0
+
+  /** `startSeconds`: where on the source's clock the outputs begin. */
+  constructor(
+    attempt: Attempt,
+    plan: Plan,
+    task: Pick<TaskDescription, 'job_id' | 'attempt'>,
+    { cues, startSeconds }: { cues: readonly Cue[]; startSeconds: number },
+  ) {
+    if (plan.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
+    const { door, lanes, halt } = attempt
+    this.#attempt = attempt
+    this.#plan = plan
+    this.#packaging = plan.packaging
+    this.#own = attemptDirectory(task.job_id, task.attempt)
+    this.#cues = cues
+    this.#startSeconds = startSeconds
+    const signal = halt.signal
+    this.#outbox = new Outbox({ door, lanes, signal, onFailure: (error) => halt.abort(error) })
+    const listed = streams(plan)
+    const renditions = listed.filter(({ kind }) => kind === 'rendition')
+    const request = tarRequest(plan)
+    this.#tar =
+      request === null
+        ? null
+        : new TarFeed({ door, lanes, signal, outbox: this.#outbox, request, streams: renditions.length })
+    this.#taken = renditions.map(() => null)
+    this.takers = listed.map((stream) => this.#takerOf(stream, renditions.indexOf(stream)))
+  }
+
+  /** Bytes that came out of the encoder. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** True while the encoder waits for transfers. */
+  get isHeld(): boolean {
+    return this.#outbox.isFull
+  }
+
+  /** Once ffmpeg has ended well. Throws output_incomplete. */
+  requireWhole(source: MediaInfo): void {
+    if (this.#broken !== null) throw this.#broken
+    requireWhole(this.#plan, this.renditions, source, this.#startSeconds)
+  }
+
+  get renditions(): TakenRendition[] {
+    return this.#taken.filter((each) => each !== null)
+  }
+
+  get tar(): TarFeed | null {
+    return this.#tar
+  }
+
+  /** Everything is stored. Returns what the commit has to complete. */
+  async end(): Promise<FinishedObject[]> {
+    return this.#outbox.end()
+  }
+
+  async settle(): Promise<void> {
+    await this.#outbox.settle()
+  }
+
+  /** The one place that knows what each kind of stream is for. */
+  #takerOf(stream: StreamPlan, position: number): (stream: Readable) => Promise<void> {
+    switch (stream.kind) {
+      case 'rendition':
+        return (readable) => this.#rendition(readable, stream, position)
+      case 'captions':
+      case 'thumbnails':
+      case 'poster':
+        return drain
+    }
+  }
+
+  async #rendition(
+    readable: Readable,
+    { rendition: number, form }: Extract<StreamPlan, { kind: 'rendition' }>,
+    position: number,
+  ): Promise<void> {
+    const rendition = this.#packaging.renditions[number]!
+    const isFirst = rendition === this.#packaging.renditions.find(({ kind }) => kind === 'video')
+    const names = namesOf(this.#packaging, rendition, form, this.#own)
+    const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
+    const { cutter, describe } = this.#cutterOf(rendition, form)
+    try {
+      await mkdir(scratch, { recursive: true })
+      const { taken, broken } = await take(readable, {
+        ...names,
+        cutter,
+        profile: rendition.kind === 'video' ? rendition.profile : null,
+        outbox: this.#outbox,
+        tar: this.#tar === null ? null : { feed: this.#tar, stream: position },
+        videoSegments: rendition.kind === 'video' ? null : this.#videoSegments.promise,
+        scratch,
+        onBytes: (bytes) => {
+          this.#bytes += bytes
+        },
+        largestSegment: this.#largestSegment(rendition),
+      })
+      this.#broken ??= broken
+      this.#taken[position] = { rendition, form, directory: names.tarDirectory, taken, ...describe() }
+      if (isFirst) this.#videoSegments.resolve(taken.segments.length)
+    } finally {
+      // Sound waits for it, also where there is none any more.
+      if (isFirst) this.#videoSegments.resolve(0)
+    }
+  }
+
+  #cutterOf(
+    rendition: RenditionPlan,
+    form: SegmentForm,
+  ): { cutter: Cutter; describe: () => Pick<TakenRendition, 'timescale' | 'codecs' | 'codecPrivateData'> } {
+    const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
+    // Sound is cut where the first video is.
+    const cadence = cadenceOf(rendition.kind === 'video' ? rendition : video!)
+    if (form === 'ts') {
+      const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
+      return {
+        cutter: rendition.kind === 'audio' ? new TailCutter(cutter) : this.#withCues(cutter),
+        describe: () => ({ timescale: TS_TIMESCALE, codecs: cutter.codecs, codecPrivateData: '' }),
+      }
+    }
+    const passesOn = form === 'cmaf' && rendition.kind === 'video'
+    const cutter = passesOn ? new CmafVideoCutter(cadence) : new RegroupCutter(cadence, form)
+    return {
+      cutter,
+      describe: () => ({
+        timescale: form === 'smooth' ? SMOOTH_TIMESCALE : (cutter.track?.timescale ?? 1),
+        codecs: cutter.track === null ? [] : [cutter.track.codec],
+        codecPrivateData: cutter.track?.codecPrivateData ?? '',
+      }),
+    }
+  }
+
+  #withCues(cutter: Cutter): Cutter {
+    const { cues } = this.#plan
+    if (cues === null) return cutter
+    return new CuedCutter(
+      new CueInjector({ pid: cues.pid, cueStreamType: cues.streamType, rateKbps: null, cues: this.#cues }),
+      cutter,
+    )
+  }
+
+  #largestSegment({ video, audio }: RenditionPlan): number {
+    const { num, den } = this.#packaging.segmentDuration
+    const kbps = (video?.maxKbps ?? 0) + audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
+    return SIZE_EXTRA_BYTES + (kbps * 125 * num * SIZE_FACTOR) / den
+  }
+}
+
+/** Cues go into the stream before it is cut, so that segments carry them. */
+class CuedCutter implements Cutter {
+  readonly #injector: CueInjector
+  readonly #cutter: Cutter
+
+  constructor(injector: CueInjector, cutter: Cutter) {
+    this.#injector = injector
+    this.#cutter = cutter
+  }
+
+  push(chunk: Uint8Array): Cut[] {
+    return this.#cutter.push(this.#injector.push(chunk))
+  }
+
+  end(videoSegments: number | null): Cut[] {
+    return [...this.#cutter.push(this.#injector.end()), ...this.#cutter.end(videoSegments)]
+  }
+}
+
+async function drain(stream: Readable): Promise<void> {
+  for await (const _ of stream);
+}

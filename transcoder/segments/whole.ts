@@ -1,0 +1,86 @@
+// In charge of: whether all streams together are what was ordered: one set of boundaries, and as long as the source.
+// Not in charge of: single streams (take.ts), ffmpeg's own ending (encode.ts).
+import { requireWholeLength } from '../complete.ts'
+import { TaskError } from '../failure.ts'
+import { segmentEnd, ticksOf, type Cadence } from '../package/cut.ts'
+import type { MediaInfo } from '../plan/media.ts'
+import type { Plan, RenditionPlan, SegmentForm } from '../plan/plan.ts'
+import { outputLength } from '../plan/start.ts'
+import type { Taken } from './take.ts'
+
+export interface TakenRendition {
+  rendition: RenditionPlan
+  form: SegmentForm
+  /** Below the directory of the packaging. */
+  directory: string
+  taken: Taken
+  /** Ticks per second of its times. */
+  timescale: number
+  /** RFC 6381, video first. */
+  codecs: string[]
+  /** Hex, for Smooth. */
+  codecPrivateData: string
+}
+
+/** Where a video rendition's segments end. */
+export function cadenceOf(rendition: RenditionPlan): Cadence {
+  const { video, segmentFrames } = rendition
+  if (video === null) throw new TaskError('internal', 'An audio rendition has no pictures to be cut at.')
+  return { segmentFrames, spliceFrames: video.spliceFrames, frameRate: video.frameRate }
+}
+
+/** `startSeconds`: where on the source's clock the outputs begin. Throws output_incomplete. */
+export function requireWhole(
+  plan: Pick<Plan, 'durationSeconds'>,
+  all: readonly TakenRendition[],
+  source: MediaInfo,
+  startSeconds: number,
+): void {
+  const videos = all.filter(({ rendition }) => rendition.kind === 'video')
+  const count = videos[0]?.taken.segments.length ?? 0
+  for (const each of all) {
+    const { segments } = each.taken
+    const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > count
+    if (segments.length === 0 || surplus)
+      throw incomplete(each, `has ${segments.length} segments where the first rendition has ${count}`)
+    if (each.rendition.kind === 'video') requireCadence(each)
+    requireLength(each, ownLength(each.rendition, source, startSeconds), source)
+  }
+  const longest = all.toSorted((a, b) => secondsOf(b) - secondsOf(a))[0]
+  if (longest !== undefined) requireLength(longest, plan.durationSeconds, source)
+}
+
+/** Segments of the same number begin at the same moment in all renditions: each where its own pictures say. */
+function requireCadence(each: TakenRendition): void {
+  const cadence = cadenceOf(each.rendition)
+  const tolerance = ticksOf(1, cadence, each.timescale) / 2
+  let frame = 0
+  for (const [index, { start }] of each.taken.segments.entries()) {
+    if (Math.abs(start - ticksOf(frame, cadence, each.timescale)) > tolerance)
+      throw incomplete(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
+    frame = segmentEnd(cadence, frame)
+  }
+}
+
+function requireLength(each: TakenRendition, expected: number | null, { formats }: MediaInfo): void {
+  const frameRate = each.rendition.video?.frameRate
+  const frameSeconds = frameRate === undefined ? 0 : frameRate.den / frameRate.num
+  const output = { path: `${each.rendition.id} (${each.form})`, frameSeconds }
+  requireWholeLength(output, expected, { durationSeconds: secondsOf(each) }, formats)
+}
+
+function secondsOf({ taken, timescale }: TakenRendition): number {
+  const last = taken.segments.at(-1)
+  return last === undefined ? 0 : (last.start + last.duration) / timescale
+}
+
+/** Streams of one source may end at different times; null where this one does not say when. */
+function ownLength({ kind, audio }: RenditionPlan, source: MediaInfo, startSeconds: number): number | null {
+  const stream = kind === 'video' ? source.video : source.audio.find(({ number }) => number === audio[0]?.sourceStream)
+  if (stream?.durationSeconds == null) return null
+  return outputLength(source, [stream], startSeconds)
+}
+
+function incomplete(each: TakenRendition, what: string): TaskError {
+  return new TaskError('output_incomplete', `${each.rendition.id} (${each.form}) ${what}.`)
+}
