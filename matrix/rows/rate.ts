@@ -9,11 +9,11 @@ const NO_SOUND = { audioProfiles: [] }
 const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length
 const kbps = (value: number) => `${Math.round(value / 10) * 10} kbps`
 
-/** The rate that an output has from its second second on: the first lacks what the decoder's buffer holds back. */
+/** The rate from the second second on: the first lacks what the decoder's buffer, of one second, holds back. */
 function holdsRate(wanted: number): Row['measure'] {
   return async (bench) => {
     const rate = mean((await kbpsBySecond(await bench.file())).slice(1, -1))
-    return found(kbps(rate), Math.abs(rate / wanted - 1) < 0.03)
+    return found(kbps(rate), Math.abs(rate / wanted - 1) < 0.05)
   }
 }
 
@@ -26,7 +26,7 @@ const bitrates: Row[] = [
   {
     path: 'videoProfiles[].video_bitrate',
     value: 100,
-    expected: 'every second has 100 kbps, within 3 %',
+    expected: 'every second has 100 kbps, within 5 %',
     job: { ...NO_SOUND, videoProfiles: [{ width: 64, height: 64, video_bitrate_mode: 'cbr', video_bitrate: 100 }] },
     source: 'long',
     measure: holdsRate(100),
@@ -44,7 +44,7 @@ const bitrates: Row[] = [
   ...[2300, 2301, 2400].map((rate, output) => ({
     path: 'videoProfiles[].video_bitrate',
     value: rate,
-    expected: `${rate} kbps, within 3 %`,
+    expected: `${rate} kbps, within 5 %`,
     job: {
       ...NO_SOUND,
       videoProfiles: [2300, 2301, 2400].map((video_bitrate) => ({ ...FULL_HD, video_bitrate })),

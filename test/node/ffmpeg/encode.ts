@@ -26,6 +26,7 @@ export async function encode(
   cwd: string,
   abilities?: EngineAbilities,
   logo?: { image: LogoImage; file: string },
+  threads = 0,
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
   const programs = await engine()
   const able = abilities ?? programs.features
@@ -51,7 +52,7 @@ export async function encode(
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
     outputs: outputs.map((file, index) => (index < taken.length ? `pipe:${FIRST_TAKEN + index}` : file)),
-    threads: 0,
+    threads,
     ...(logo === undefined ? {} : { logo: logo.file }),
   })
   const takers = taken.map(({ muxRateKbps }, index) => {
