@@ -85,6 +85,7 @@ export function planPackaging(
       media.video?.closedCaptions === true &&
       CAPTIONED.has(media.video.codec) &&
       (hls !== null || packaging.dash),
+    captionChannels: media.video?.captionChannels ?? [],
     thumbnails: null,
     programStart: packaging.programStart,
     renditions: [...video, ...audio],

@@ -220,6 +220,8 @@ export interface PackagingPlan {
   tar: string | null
   /** The source's captions are also written as WebVTT. */
   textTracks: boolean
+  /** What the source's captions were seen to carry, for renditions that keep them: `CC1`, `SERVICE1`; empty = none. */
+  captionChannels: string[]
   thumbnails: ThumbnailPlan | null
   /** Milliseconds since 1970 at the first picture. */
   programStart: number

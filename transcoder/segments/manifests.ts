@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { joinPath } from '#contract/outputs.ts'
 import { copyUnknown } from '#contract/redact.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task.ts'
 import { TaskError } from '../failure.ts'
 import type { Cue } from '../mpegts/scan.ts'
@@ -30,6 +31,12 @@ export interface PackageFacts {
   cues: readonly Cue[]
 }
 
+const NO_WEBVTT: Warning = {
+  code: 'captions_not_written',
+  field: 'closed_captions',
+  message: 'The captions stay in the pictures; this version does not write them as WebVTT as well.',
+}
+
 /** Each set of segments that some manifest lists. */
 interface Sets {
   hls: Presentation | null
@@ -42,7 +49,7 @@ export async function finishPackage(
   segments: SegmentPipeline,
   plan: Plan,
   facts: PackageFacts,
-): Promise<Pick<FinishPost, 'objects' | 'written'>> {
+): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
   const sets = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
@@ -55,7 +62,9 @@ export async function finishPackage(
   })
   const objects = [...facts.files, ...(await segments.end()), ...(tarred ? [tarred] : [])]
   const known = [...objects, ...stored(packaging, segments.renditions, objects), ...placed.map(described)]
-  return { objects, written: [...placed, jobReport(packaging, plan, facts, sets, known)] }
+  const warnings = [...plan.warnings, ...(packaging.textTracks ? [NO_WEBVTT] : [])]
+  const written = [...placed, jobReport(packaging, warnings, facts, sets, known)]
+  return { objects, written, warnings }
 }
 
 function setsOf(packaging: PackagingPlan, renditions: readonly TakenRendition[], cues: readonly Cue[]): Sets {
@@ -129,7 +138,7 @@ function inMemory(body: string): Payload {
 
 function jobReport(
   packaging: PackagingPlan,
-  plan: Plan,
+  warnings: readonly Warning[],
   { task, sourceSize, ffmpegVersion }: PackageFacts,
   sets: Sets,
   objects: readonly ReportedObject[],
@@ -142,7 +151,7 @@ function jobReport(
     ffmpegVersion,
     objects,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
-    warnings: plan.warnings,
+    warnings,
   })
   const path = joinPath(packaging.directory, 'job.json')
   return { path, content_type: 'application/json', profile: null, role: 'report', body, stage: 2 }

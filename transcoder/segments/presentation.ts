@@ -13,7 +13,9 @@ export function presentationOf(
   cues: CueEvent[],
 ): Presentation {
   const ours = all.filter((each) => each.form === form)
-  const video = ours.filter(({ rendition }) => rendition.kind === 'video').map((each) => videoTrack(each, ours))
+  const video = ours
+    .filter(({ rendition }) => rendition.kind === 'video')
+    .map((each) => videoTrack(packaging, each, ours))
   const first = video[0]
   const last = first?.segments.at(-1)
   const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
@@ -44,7 +46,7 @@ function media(each: TakenRendition) {
   return { id, profile, directory, form, timescale, init: taken.init, codecs, segments, codecPrivateData: privateData }
 }
 
-function videoTrack(each: TakenRendition, ours: readonly TakenRendition[]): VideoTrack {
+function videoTrack(packaging: PackagingPlan, each: TakenRendition, ours: readonly TakenRendition[]): VideoTrack {
   const { rendition, form, taken } = each
   const video = rendition.video!
   const muxed = form === 'ts' ? rendition.audio : []
@@ -60,7 +62,7 @@ function videoTrack(each: TakenRendition, ours: readonly TakenRendition[]): Vide
     keyFrames: keyFrames(taken.segments),
     muxedAudio: muxed.map((track, index) => audioFormat(track, each.codecs[index + 1] ?? '')),
     audioTracks: muxed.length > 0 ? [] : audio,
-    captionChannels: [],
+    captionChannels: video.captions ? packaging.captionChannels : [],
   }
 }
 
