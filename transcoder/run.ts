@@ -11,6 +11,7 @@ import {
 } from '#contract/task.ts'
 import type { Attempt } from './attempt.ts'
 import { findCues } from './cues.ts'
+import { withCaptionLanguages } from './captionLanguages.ts'
 import { Door } from './door.ts'
 import { encode, requireSource } from './encode.ts'
 import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from './failure.ts'
@@ -124,7 +125,8 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
     const survey = async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
-      const inspected = await inspect(engine, gateway.url, spec, media, places)
+      const seen = await inspect(engine, gateway.url, spec, media, places)
+      const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
       const options = { ...places, threads: settings.threads }
       const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
       requireSource(attempt)
@@ -156,12 +158,12 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
       role: 'media' as const,
       ...stored[index]!,
     }))
-    if (segments === null)
-      return { objects: files, written: [], warnings: plan.warnings, progress: progress.snapshot() }
+    const warnings = plan.warnings
+    if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
     const facts = { task, files, ffmpegVersion: engine.version, sourceSize: sizeBytes, cues: found?.cues ?? [] }
     const packaged = await finishPackage(segments, plan, facts)
     halt.signal.throwIfAborted()
-    return { ...packaged, progress: progress.snapshot() }
+    return { ...packaged, warnings, progress: progress.snapshot() }
   } finally {
     clearTimeout(deadline)
   }

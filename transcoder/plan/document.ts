@@ -129,6 +129,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     dynamicMetadata: false,
     closedCaptions: stream.closed_captions === 1,
     captionChannels: [],
+    captionLanguages: {},
     severalCaptionMessages: false,
     activeFormat: false,
     startSeconds: number(stream.start_time),

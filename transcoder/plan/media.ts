@@ -62,6 +62,8 @@ export interface VideoStream {
   closedCaptions: boolean
   /** What that data was seen to carry: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */
   captionChannels: string[]
+  /** ISO 639-2 by channel, as the program's map states it (caption_service_descriptor); looked for where captions become files. */
+  captionLanguages: Record<string, string>
   /** Caption bytes come in more than one message a picture. */
   severalCaptionMessages: boolean
   /** An active format description (AFD) was seen inside the pictures. */

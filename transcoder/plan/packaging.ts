@@ -86,6 +86,7 @@ export function planPackaging(
       CAPTIONED.has(media.video.codec) &&
       (hls !== null || packaging.dash),
     captionChannels: media.video?.captionChannels ?? [],
+    captionLanguages: media.video?.captionLanguages ?? {},
     thumbnails: null,
     programStart: packaging.programStart,
     renditions: [...video, ...audio],

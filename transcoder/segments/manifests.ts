@@ -1,9 +1,7 @@
 // In charge of: the end of segmented output: the last segments stored, manifests of what was measured, the tar's end, job.json.
 // Not in charge of: the manifests' texts (package/), putting them in their places (the Worker's commit).
-import { createHash } from 'node:crypto'
 import { joinPath } from '#contract/outputs.ts'
 import { copyUnknown } from '#contract/redact.ts'
-import type { Warning } from '#contract/errors.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task.ts'
 import { TaskError } from '../failure.ts'
 import type { Cue } from '../mpegts/scan.ts'
@@ -18,7 +16,7 @@ import type { PackagingPlan, Plan, SegmentForm } from '../plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
 import type { SegmentPipeline } from './pipeline.ts'
 import { presentationOf } from './presentation.ts'
-import { Payload } from './spool.ts'
+import { captionFiles, inMemory, type SidecarFile } from './sidecars.ts'
 import type { TakenRendition } from './whole.ts'
 
 export interface PackageFacts {
@@ -29,12 +27,6 @@ export interface PackageFacts {
   /** Bytes; null = not known. */
   sourceSize: number | null
   cues: readonly Cue[]
-}
-
-const NO_WEBVTT: Warning = {
-  code: 'captions_not_written',
-  field: 'closed_captions',
-  message: 'The captions stay in the pictures; this version does not write them as WebVTT as well.',
 }
 
 /** Each set of segments that some manifest lists. */
@@ -49,22 +41,28 @@ export async function finishPackage(
   segments: SegmentPipeline,
   plan: Plan,
   facts: PackageFacts,
-): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
+): Promise<Pick<FinishPost, 'objects' | 'written'>> {
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
-  const sets = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
+  const media = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
+  const { sets, files } = withSidecars(packaging, media, segments)
+  segments.post(files)
   const inDirectory = documents(packaging, sets)
   const { tar } = segments
-  const tarred = await tar?.end(inDirectory.map(({ path, body }) => ({ path, payload: inMemory(body) })))
+  const documentFiles = inDirectory.map(({ path, body }) => ({ path, payload: inMemory(Buffer.from(body)) }))
+  const tarred = await tar?.end([...files, ...documentFiles])
   const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, spans: tar.layout.spans } : null
   const placed = [...inDirectory, ...(index === null ? [] : overTar(sets, index))].map((document) => {
     return { ...document, path: joinPath(packaging.directory, document.path) }
   })
   const objects = [...facts.files, ...(await segments.end()), ...(tarred ? [tarred] : [])]
-  const known = [...objects, ...stored(packaging, segments.renditions, objects), ...placed.map(described)]
-  const warnings = [...plan.warnings, ...(packaging.textTracks ? [NO_WEBVTT] : [])]
-  const written = [...placed, jobReport(packaging, warnings, facts, sets, known)]
-  return { objects, written, warnings }
+  const known = [
+    ...objects,
+    ...stored(packaging, segments.renditions, objects),
+    ...beside(packaging, files),
+    ...placed.map(described),
+  ]
+  return { objects, written: [...placed, jobReport(packaging, plan, facts, sets, known)] }
 }
 
 function setsOf(packaging: PackagingPlan, renditions: readonly TakenRendition[], cues: readonly Cue[]): Sets {
@@ -81,6 +79,32 @@ function setsOf(packaging: PackagingPlan, renditions: readonly TakenRendition[],
     dash: packaging.dash ? set('cmaf') : null,
     smooth: packaging.smooth === null ? null : set('smooth'),
   }
+}
+
+/** The same sets with captions as files, which Smooth manifests do not list. */
+function withSidecars(
+  packaging: PackagingPlan,
+  { hls, dash, smooth }: Sets,
+  segments: SegmentPipeline,
+): { sets: Sets; files: SidecarFile[] } {
+  const leading = hls ?? dash
+  const video = leading?.video[0]
+  if (!packaging.textTracks || leading === null || video === undefined)
+    return { sets: { hls, dash, smooth }, files: [] }
+  const { channels } = segments.captions.end(leading.duration)
+  const origin = video.form === 'ts' ? TS_ORIGIN_TICKS : 0
+  const { tracks, files } = captionFiles(channels, packaging.captionLanguages, { own: segments.own, video, origin })
+  const add = (presentation: Presentation | null) => presentation && { ...presentation, text: tracks }
+  return { sets: { hls: add(hls), dash: hls === dash ? add(hls) : add(dash), smooth }, files }
+}
+
+function beside(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
+  return files.map(({ path, role, payload }) => ({
+    path: joinPath(packaging.directory, path),
+    size: payload.bytes,
+    sha256: payload.sha256,
+    role,
+  }))
 }
 
 /** Paths below the directory of the packaging. */
@@ -127,18 +151,13 @@ function stored(
 }
 
 function described({ path, role, body }: WrittenObject): ReportedObject {
-  const { bytes, sha256 } = inMemory(body)
+  const { bytes, sha256 } = inMemory(Buffer.from(body))
   return { path, role, size: bytes, sha256 }
-}
-
-function inMemory(body: string): Payload {
-  const bytes = Buffer.from(body)
-  return new Payload(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
 }
 
 function jobReport(
   packaging: PackagingPlan,
-  warnings: readonly Warning[],
+  plan: Plan,
   { task, sourceSize, ffmpegVersion }: PackageFacts,
   sets: Sets,
   objects: readonly ReportedObject[],
@@ -151,7 +170,7 @@ function jobReport(
     ffmpegVersion,
     objects,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
-    warnings,
+    warnings: plan.warnings,
   })
   const path = joinPath(packaging.directory, 'job.json')
   return { path, content_type: 'application/json', profile: null, role: 'report', body, stage: 2 }

@@ -3,10 +3,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { joinPath } from '#contract/outputs.ts'
 import { attemptDirectory, type FinishedObject, type TaskDescription } from '#contract/task.ts'
 import type { Attempt } from '../attempt.ts'
 import { TaskError } from '../failure.ts'
 import { CueInjector } from '../mpegts/inject.ts'
+import { CaptionDecoder } from '../captions/decoder.ts'
 import type { Cue } from '../mpegts/scan.ts'
 import type { Cut, Cutter } from '../package/cut.ts'
 import { RegroupCutter } from '../package/fmp4/regroup.ts'
@@ -20,8 +22,10 @@ import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
 import { streams } from '../plan/streams.ts'
 import { namesOf, tarRequest } from './names.ts'
 import { Outbox } from './outbox.ts'
+import type { SidecarFile } from './sidecars.ts'
 import { take } from './take.ts'
 import { TarFeed } from './tarFeed.ts'
+import { takeCaptions } from './captionTaker.ts'
 import { cadenceOf, requireWhole, type TakenRendition } from './whole.ts'
 
 const TS_TIMESCALE = 90_000
@@ -32,6 +36,8 @@ const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
 export class SegmentPipeline {
   /** Of `pipe:` 3 and up, in the order of the plan's streams. */
   readonly takers: readonly ((stream: Readable) => Promise<void>)[]
+  /** The source's captions so far. */
+  readonly captions = new CaptionDecoder()
   readonly #attempt: Attempt
   readonly #plan: Plan
   readonly #packaging: PackagingPlan
@@ -73,6 +79,17 @@ export class SegmentPipeline {
     this.takers = listed.map((stream) => this.#takerOf(stream, renditions.indexOf(stream)))
   }
 
+  /** The attempt's directory below that of each track. */
+  get own(): string {
+    return this.#own
+  }
+
+  /** Sends off what lies beside the segments. */
+  post(files: readonly SidecarFile[]): void {
+    for (const { path, contentType, payload } of files)
+      this.#outbox.post({ path: joinPath(this.#packaging.directory, path), contentType, profile: null, payload })
+  }
+
   /** Bytes that came out of the encoder. */
   get bytes(): number {
     return this.#bytes
@@ -112,6 +129,7 @@ export class SegmentPipeline {
       case 'rendition':
         return (readable) => this.#rendition(readable, stream, position)
       case 'captions':
+        return (readable) => takeCaptions(readable, this.captions)
       case 'thumbnails':
       case 'poster':
         return drain

@@ -96,6 +96,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
       dynamicMetadata: false,
       closedCaptions: false,
       captionChannels: [],
+      captionLanguages: {},
       severalCaptionMessages: false,
       activeFormat: false,
       startSeconds: 0,
