@@ -29,6 +29,9 @@ export interface PackageFacts {
   cues: readonly Cue[]
 }
 
+/** Characters; a message of the door carries 8 Mi in one object. */
+const LARGEST_REPORT = 4 * 1024 * 1024
+
 /** Each set of segments that some manifest lists. */
 interface Sets {
   hls: Presentation | null
@@ -162,16 +165,22 @@ function jobReport(
   sets: Sets,
   objects: readonly ReportedObject[],
 ): WrittenObject {
-  const body = report({
+  const facts = {
     jobId: task.job_id,
     source: { name: task.input_name, size: sourceSize, etag: null },
     // Addresses lose what could be a secret.
     configuration: copyUnknown(task.config),
     ffmpegVersion,
-    objects,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
     warnings: plan.warnings,
-  })
+  }
+  const whole = report({ ...facts, objects })
+  const listed = new Set(['media', 'captions'])
+  // Of a day of short segments, what is listed by the playlists is left out.
+  const body =
+    whole.length <= LARGEST_REPORT
+      ? whole
+      : report({ ...facts, objects: objects.filter(({ role }) => !listed.has(role)) })
   const path = joinPath(packaging.directory, 'job.json')
   return { path, content_type: 'application/json', profile: null, role: 'report', body, stage: 2 }
 }

@@ -80,8 +80,13 @@ function audioFormat(track: AudioPlan, codec: string): AudioFormat {
   return { codec, channels, sampleRate, bitrateKbps, language, sourceStream }
 }
 
+/** A day of GOPs of 4 s. More would make playlists that no message carries; then every second, third, … one is listed. */
+const MOST_KEY_FRAMES = 20_000
+
 function keyFrames(segments: readonly TakenSegment[]): KeyFrame[] {
-  const keys = segments.flatMap((segment, index) => segment.keys.map((key) => ({ ...key, segment: index })))
+  const all = segments.flatMap((segment, index) => segment.keys.map((key) => ({ ...key, segment: index })))
+  const step = Math.ceil(all.length / MOST_KEY_FRAMES)
+  const keys = all.filter((_key, index) => index % step === 0)
   const last = segments.at(-1)
   const end = last === undefined ? 0 : last.start + last.duration
   return keys.map(({ segment, start, offset, bytes }, index) => {

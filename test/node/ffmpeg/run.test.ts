@@ -119,6 +119,15 @@ describe('running', () => {
     expect(result).toMatchObject({ ended: 'stalled', progress: { frame: 7 } })
   })
 
+  test('one that is held back is not stuck, for as long as it is', async () => {
+    const stuck = await script('held', 'while :; do echo frame=7; echo progress=continue; done')
+    let asked = 0
+    const isHeld = () => (asked += 1) < 3
+    const result = await runFfmpeg(programs(stuck), [], { cwd: space.path, stallMs: 50, isHeld })
+    expect(result.ended).toBe('stalled')
+    expect(asked).toBe(3)
+  })
+
   test('nothing of our environment reaches it', async () => {
     process.env['SECRET_OF_OURS'] = 'x'
     const show = await script('show', 'env')
