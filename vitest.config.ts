@@ -19,6 +19,8 @@ export default defineConfig({
                 VAULT_KEYS: 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=',
                 ADMIN_KEY: 'test-only-admin-key',
                 API_KEY: 'test-only-api-key',
+                // A real S3 server, where one runs: "<address> <region> <access key> <secret key>" (.ci/run starts it).
+                S3_SERVER: process.env['S3_SERVER'] ?? '',
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
             },

@@ -5,13 +5,14 @@
 import type { JobError, JobErrorCode, Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/errors.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task.ts'
+import { answerTo, detailsOf, fieldOf } from './failures.ts'
 import type { Watcher } from './follow.ts'
 import { apply } from './follow.ts'
 import { inParallel } from './parallel.ts'
 import { findJobByBackendId } from './ledger/jobs.ts'
 import type { TaskRow } from './ledger/tasks.ts'
 import { openSinkOf } from './sink.ts'
-import type { Sink, StoreErrorCode } from './storage/store.ts'
+import type { Sink } from './storage/store.ts'
 import { isPassing, StoreError } from './storage/store.ts'
 
 interface CommitRecord extends Omit<FinishPost, 'written'> {
@@ -143,26 +144,21 @@ async function undo(sink: Sink, objects: { path: string }[], before: Before | nu
   return left.flat()
 }
 
-const codes: Readonly<Record<StoreErrorCode, JobErrorCode>> = {
-  forbidden: 'output_forbidden',
-  not_found: 'output_forbidden',
-  address_refused: 'output_forbidden',
-  too_large: 'output_too_large',
-  invalid: 'output_incomplete',
-  no_such_upload: 'output_incomplete',
-  source_changed: 'output_incomplete',
-  range_not_satisfiable: 'output_incomplete',
-  unreachable: 'output_unreachable',
+/** At the commit there is no other try of a request: what a store does not take is an output that is missing. */
+function codeOf(error: StoreError): JobErrorCode {
+  const { code } = answerTo('output', error)
+  return code === 'output_unreachable' && !error.transient ? 'output_incomplete' : code
 }
 
 function described(error: unknown, inPlace: string[]): JobError {
   const reason = error instanceof Error ? error.message : String(error)
   const store = error instanceof StoreError ? error : null
   return {
-    code: store ? codes[store.code] : 'internal',
+    code: store ? codeOf(store) : 'internal',
     message: `An output could not be put in its place${isPassing(error) ? ' before the deadline of the job' : ''}: ${reason}`,
+    ...(store ? fieldOf('output', store) : {}),
     details: {
-      ...(store ? { provider: store.provider, operation: store.operation, status: store.status } : {}),
+      ...(store ? detailsOf(store) : {}),
       ...(inPlace.length > 0 ? { in_place: inPlace } : {}),
     },
   }

@@ -1,11 +1,12 @@
 // In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
 // Not in charge of: providers (storage/open.ts).
 import { parseInput } from '#contract/addresses.ts'
-import type { JobConfig, JobSecrets } from '#contract/job.ts'
-import { inputProvider } from '#contract/job.ts'
+import { rootOf } from '#contract/destination.ts'
+import type { Credentials, JobConfig, JobSecrets } from '#contract/job.ts'
+import { inputProvider, outputProvider } from '#contract/job.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { findJobByBackendId } from './ledger/jobs.ts'
-import type { SourceRef } from './storage/open.ts'
+import type { S3Access, SinkRef, SourceRef } from './storage/open.ts'
 import { openSink, openSource } from './storage/open.ts'
 import type { Sink, Source } from './storage/store.ts'
 import { StoreError } from './storage/store.ts'
@@ -41,6 +42,18 @@ export function sourceRef(account: string, config: JobConfig, secrets: JobSecret
     const { access_key: accessKey = null, secret_key: secretKey = null } = secrets.input
     return { provider: 'http', url: address.url, accessKey, secretKey }
   }
+  if (address.kind === 'own') {
+    return {
+      provider: 'vendor-store',
+      account,
+      owner: address.account ?? account,
+      jobId: address.jobId,
+      path: address.path,
+    }
+  }
+  if (address.kind === 's3') {
+    return { provider: 'aws', bucket: address.bucket, key: address.key, access: s3Access(secrets.input) }
+  }
   throw new StoreError('invalid', provider, 'open', 'This kind of input is not available.')
 }
 
@@ -56,10 +69,35 @@ export async function logoAddressOf(env: Env, job: JobWithTask): Promise<string 
   return secrets.addresses.logo_url ?? ((JSON.parse(job.config) as JobConfig).logo_url || null)
 }
 
+/** Empty members are absent ones. */
+function s3Access(credentials: Credentials): S3Access {
+  return {
+    accessKey: credentials.access_key || '',
+    secretKey: credentials.secret_key || '',
+    sessionToken: credentials.session_token || null,
+    region: credentials.region || null,
+    endpoint: credentials.endpoint || null,
+  }
+}
+
+/** @throws StoreError when the outputs are not of a form that their provider has */
+function sinkRef(config: JobConfig, secrets: JobSecrets): SinkRef {
+  const provider = outputProvider(config)
+  const root = rootOf(provider, config)
+  const bucket = root === null ? null : parseInput(provider, `${root}/x`, '')
+  if (bucket?.kind === 's3') return { provider: 'aws', bucket: bucket.bucket, access: s3Access(secrets.output) }
+  throw new StoreError('invalid', provider, 'open', 'This kind of output is not available.')
+}
+
 /** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
 export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> {
   const job = await findJobByBackendId(env.DB, jobId)
-  return job && job.kind === 'transcode'
-    ? openSink(env, { provider: 'vendor-store', account: job.account, jobId })
-    : null
+  if (!job || job.kind !== 'transcode') return null
+  const config = JSON.parse(job.config) as JobConfig
+  // The own store needs no credentials: nothing is unsealed for it.
+  const own = outputProvider(config) === 'vendor-store'
+  const ref: SinkRef = own
+    ? { provider: 'vendor-store', account: job.account, jobId }
+    : sinkRef(config, await secretsOf(env, job))
+  return openSink(env, ref)
 }

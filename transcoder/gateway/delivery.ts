@@ -93,7 +93,8 @@ async function sourceRefusal(response: Response): Promise<Error> {
   const error = await refusal(response, 'source_unreachable')
   if (!isJobErrorCode(code)) return error
   const told = error instanceof Transient ? error.final : error
-  const named = new TaskError(code, told.message || `The source answered ${response.status}.`)
+  const { field, details } = told instanceof TaskError ? told : {}
+  const named = new TaskError(code, told.message || `The source answered ${response.status}.`, { field, details })
   return jobErrors[code].permanent
     ? named
     : new Transient(named, error instanceof Transient ? error.retryAfterMs : null)

@@ -10,6 +10,8 @@ export type InputAddress =
   | { kind: 's3'; bucket: string; key: string }
   | { kind: 'oci'; namespace: string; bucket: string; key: string }
   | { kind: 'gs'; bucket: string; key: string }
+  /** An output of an earlier job in the service's own store; `account` null = the caller's. */
+  | { kind: 'own'; account: string | null; jobId: string; path: string }
   | { kind: 'invalid'; code: ProblemCode; message: string }
 
 /** The scheme that belongs to each provider (2.3, pairing seen); none = the path has no scheme. */
@@ -28,7 +30,8 @@ const FORMS: Record<Provider, string> = {
   gcloud: 'gs://<bucket>/<key>',
   http: 'http://<host>/<path> or https://<host>/<path>',
   'file-upload': '{base_url}/uploads/<uploaded_file_number>, /uploads/<uploaded_file_number> or the bare number',
-  'vendor-store': 'an address of an own object',
+  'vendor-store':
+    'vendor-store://out/<account>/<job_id>/<path> (the location in status.outputs) or out/<job_id>/<path>',
 }
 
 /** The scheme of a path, lower-case, or null when it has none. */
@@ -44,7 +47,13 @@ export function parseInput(provider: Provider, input: string, baseUrl: string): 
   if (provider === 'aws') return parseBucketAndKey('s3', provider, input, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
   if (provider === 'gcloud') return parseBucketAndKey('gs', provider, input, /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
   if (provider === 'oracle') return parseOracle(input)
-  return invalid('vendor-store as input is not available in this version of Splicepoint', 'not_available')
+  return parseOwn(input)
+}
+
+function parseOwn(input: string): InputAddress {
+  const parts = /^(?:vendor-store:\/\/out\/([^/]+)|out)\/([A-Za-z0-9_-]+)\/(.+)$/su.exec(input)
+  if (parts === null) return wrongForm('vendor-store')
+  return keyProblem(parts[3]!) ?? { kind: 'own', account: parts[1] ?? null, jobId: parts[2]!, path: parts[3]! }
 }
 
 /** Checks an http(s) address given for another purpose than input (a logo, a webhook). */

@@ -22,14 +22,11 @@ const UNAVAILABLE: readonly Unavailable[] = [
   { field: 'segmented_output_dash', values: [true] },
   // On single-file output true is a contradiction, and combinations.ts says so.
   { field: 'create_tar_file', values: [true], when: isSegmented },
-  { field: 'cloud_credentials.input.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
+  { field: 'cloud_credentials.input.cloud_provider', values: ['oracle', 'gcloud'] },
   // file-upload is input only, by the contract (destinations.ts).
-  { field: 'cloud_credentials.output.cloud_provider', values: ['aws', 'oracle', 'gcloud', 'http', 'file-upload'] },
+  { field: 'cloud_credentials.output.cloud_provider', values: ['oracle', 'gcloud', 'http', 'file-upload'] },
   ...EXTENSIONS.map((field) => ({ field, except: [] })),
 ]
-
-/** Members of a credential that no store of this version reads. */
-export const UNAVAILABLE_MEMBERS = ['session_token', 'endpoint'] as const
 
 /** Whether the outputs are segmented: by container or by flag. */
 export function isSegmented(job: Record<string, unknown>): boolean {
@@ -50,8 +47,6 @@ export function availableValues<T>(path: string, values: readonly T[]): readonly
 
 /** What this version accepts of a field, for documentation: null = everything that the contract does. */
 export function acceptedValues(path: string, values: readonly unknown[]): readonly unknown[] | null {
-  const name = path.split('.').at(-1) ?? path
-  if (path.startsWith('cloud_credentials.') && UNAVAILABLE_MEMBERS.some((member) => member === name)) return []
   const row = rowOf(path)
   if (row === undefined) return null
   return row.values === undefined ? (row.except ?? []) : values.filter((value) => !isRefused(row, value))

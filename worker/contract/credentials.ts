@@ -1,7 +1,7 @@
 // In charge of: cloud_credentials (specification 2.3): its members, what each provider needs, what an omitted output means.
 // Not in charge of: paths (addresses.ts, destinations.ts), whether a key is right (the store says so).
-import { schemeOf, SCHEMES } from './addresses.ts'
-import { availableValues, isProviderAvailable, notAvailable, UNAVAILABLE_MEMBERS } from './availability.ts'
+import { parseHttp, schemeOf, SCHEMES } from './addresses.ts'
+import { availableValues, isProviderAvailable, notAvailable } from './availability.ts'
 import type { Findings } from './problems.ts'
 import { redactCredentials, showValue } from './redact.ts'
 import { isMembers, own, readFields, showName, type Members } from './reading.ts'
@@ -66,9 +66,7 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
     warnUnknown(`${path}.${showName(name)}`, 'kept sealed and never shown', findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }
-  for (const name of UNAVAILABLE_MEMBERS) {
-    if (known[name]) findings.problem('not_available', `${path}.${name}`, `${notAvailable(name)}; leave it out`)
-  }
+  checkAmazon(known, path, findings)
   checkKeys(known, path, findings)
   return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
 }
@@ -153,6 +151,35 @@ function checkKeys(known: Known, path: string, findings: Findings): void {
       `${path}.region must be lower-case letters, digits and -, like "us-east-1"`,
     )
   }
+}
+
+/** Extensions of `aws`, which no other provider reads: they are never accepted and ignored. */
+function checkAmazon(known: Known, path: string, findings: Findings): void {
+  const provider = known.cloud_provider
+  if (provider === undefined) return
+  for (const name of ['session_token', 'endpoint'] as const) {
+    if (provider === 'aws' || !known[name]) continue
+    findings.problem(
+      'not_available',
+      `${path}.${name}`,
+      `${path}.${name} is only for cloud_provider "aws"; leave it out`,
+    )
+  }
+  if (provider !== 'aws') return
+  for (const name of ['access_key', 'session_token'] as const) {
+    // They are sent in a header.
+    if (!known[name] || /^[\x21-\x7e]+$/.test(known[name])) continue
+    findings.problem('invalid_value', `${path}.${name}`, `${path}.${name} has characters that no such key has`)
+  }
+  const { endpoint } = known
+  if (!endpoint) return
+  const bare = parseHttp(endpoint).kind === 'http' && !/[?#]|\/\.\.?(\/|$)/.test(endpoint)
+  if (bare) return
+  findings.problem(
+    'invalid_value',
+    `${path}.endpoint`,
+    `${path}.endpoint must be an address like "https://s3.example.com", without a bucket, a user name or a query`,
+  )
 }
 
 function list(missing: string[]): string {

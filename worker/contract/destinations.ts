@@ -1,8 +1,10 @@
 // In charge of: the paths a request gives for its outputs (output, bucket_output_path, audio_output_path), judged together.
 // Not in charge of: derived names (outputs.ts), the store behind them.
-import { schemeOf, SCHEMES, utf8Length } from './addresses.ts'
+import { parseInput, schemeOf, SCHEMES, utf8Length } from './addresses.ts'
+import { isProviderAvailable, isSegmented } from './availability.ts'
+import { directoryOf, givenPaths, rootOf, splitLocation } from './destination.ts'
 import { MAX_LENGTH } from './limits.ts'
-import { AUDIO_EXTENSIONS, checkPath, joinPath, normaliseDirectory, normalisePath } from './outputs.ts'
+import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from './outputs.ts'
 import type { Findings } from './problems.ts'
 import { showValue } from './redact.ts'
 import type { Draft, Provider } from './request.ts'
@@ -13,27 +15,29 @@ const LONGEST_AUDIO_DIRECTORY = MAX_LENGTH.path_bytes - MAX_LENGTH.file_name - 1
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
 export function checkDestinations(draft: Draft, findings: Findings): void {
   const provider = draft.outputProvider
-  const bucket = draft.bucket_output_path ?? ''
-  checkLocation('bucket_output_path', bucket.replace(/\/$/, ''), provider, findings)
+  const bucket = (draft.bucket_output_path ?? '').replace(/\/$/, '')
   const audio = (draft.audio_output_path ?? '').replace(/\/$/, '')
+  const fine = checkLocation('bucket_output_path', bucket, provider, findings)
   if (checkLocation('audio_output_path', audio, provider, findings) && utf8Length(audio) > LONGEST_AUDIO_DIRECTORY) {
     const message = `audio_output_path must not be longer than ${LONGEST_AUDIO_DIRECTORY} bytes: file names follow it`
     findings.problem('invalid_output_path', 'audio_output_path', message, { maximum: LONGEST_AUDIO_DIRECTORY })
   }
-  const directory = normaliseDirectory(bucket)
+  if (provider === undefined) return
+  if (fine) checkRoot(draft, provider, findings)
+  const directory = directoryOf(provider, bucket)
   const seen = new Map<string, string>()
   for (const [index, profile] of draft.videoProfiles.entries()) {
     const output = profile.output ?? ''
     const field = `videoProfiles[${index}].output`
     if (output === '' || !checkLocation(field, output, provider, findings)) continue
-    const path = normalisePath(output)
-    const key = schemeOf(path) === null ? joinPath(directory, path) : path
+    const { root, path } = splitLocation(provider, output)
+    const key = root === null ? joinPath(directory, normalisePath(path)) : normalisePath(path)
     if (utf8Length(key) > MAX_LENGTH.path_bytes) {
       const message = `${field} under bucket_output_path is longer than ${MAX_LENGTH.path_bytes} bytes`
       findings.problem('invalid_output_path', field, message, { maximum: MAX_LENGTH.path_bytes })
     }
     // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
-    const audio = audioFileLike(key, draft)
+    const audio = audioFileLike(key, provider, draft)
     if (audio !== null) {
       const message = `${field} has a name that is kept for ${audio} in audio_output_path; use another`
       findings.problem('output_path_conflict', field, message)
@@ -47,16 +51,17 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
       )
     }
     seen.set(key, earlier ?? field)
-    if (key === draft.input) {
+    const place = root ?? rootOf(provider, draft)
+    if ((place === null ? key : `${place}/${key}`) === draft.input) {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
   }
 }
 
 /** The audio profile whose file in audio_output_path could have that path; null = none. */
-function audioFileLike(key: string, draft: Draft): string | null {
+function audioFileLike(key: string, provider: Provider, draft: Draft): string | null {
   if (!draft.audio_output_path) return null
-  const directory = normaliseDirectory(draft.audio_output_path)
+  const directory = directoryOf(provider, draft.audio_output_path)
   const place = directory === '' ? '' : `${directory}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
@@ -76,8 +81,32 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
     findings.problem('invalid_output_path', field, `${message} (${showValue(path)} was given)`)
     return false
   }
-  const relative = scheme === null ? path : path.slice(scheme.length + 3)
-  const wrong = checkPath(relative)
+  const { root, path: below } = provider === undefined ? { root: null, path } : splitLocation(provider, path)
+  const bucket = root === null || provider === undefined ? null : parseInput(provider, `${root}/x`, '')
+  if (bucket?.kind === 'invalid') {
+    findings.problem('invalid_output_path', field, `${field}: ${bucket.message.replace(', input has', ', it has')}`)
+    return false
+  }
+  // A directory may be the bucket itself.
+  const wrong = root !== null && below === '' && field.endsWith('_path') ? null : checkPath(below)
   if (wrong !== null) findings.problem('invalid_output_path', field, `${field} ${wrong}; ${showValue(path)} was given`)
   return wrong === null
+}
+
+/** Decision "Stores": one bucket a job, and it is named. */
+function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
+  const [scheme] = SCHEMES[provider]
+  if (scheme === undefined || !isProviderAvailable('output', provider)) return
+  const form = provider === 'oracle' ? 'oci://<namespace>/<bucket>/<directory>' : `${scheme}://<bucket>/<directory>`
+  const root = rootOf(provider, draft)
+  if (root === null || (isSegmented({ ...draft }) && !draft.bucket_output_path)) {
+    const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the bucket: ${form}`
+    findings.problem('required', 'bucket_output_path', message)
+    return
+  }
+  for (const { field, path } of givenPaths(draft)) {
+    const other = splitLocation(provider, path).root
+    if (other === null || other === root) continue
+    findings.problem('invalid_output_path', field, `${field} is in another bucket; the outputs of a job go into one`)
+  }
 }

@@ -37,6 +37,13 @@ export const jobErrors = {
   source_too_large: { permanent: true },
   source_not_media: { permanent: true },
   source_damaged: { permanent: true },
+  // What a store says of the credentials and the bucket of `field`, found before the encode where it can be.
+  credentials_invalid: { permanent: true },
+  credentials_expired: { permanent: true },
+  bucket_not_found: { permanent: true },
+  wrong_region: { permanent: true },
+  store_quota_exceeded: { permanent: true },
+  clock_skew: { permanent: false },
   logo_unavailable: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },

@@ -6,10 +6,10 @@ import { checkAvailability } from './availability.ts'
 import { codecOf } from './bitrate.ts'
 import { checkCombinations, selectedAudio, toEven } from './combinations.ts'
 import { readCredentials, type Credentials } from './credentials.ts'
+import { directoryOf, specOutput } from './destination.ts'
 import { checkDestinations } from './destinations.ts'
 import type { Problem, Warning } from './errors.ts'
 import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limits.ts'
-import { normaliseDirectory } from './outputs.ts'
 import { checkPackaging, packagingOf } from './packaging.ts'
 import { Findings } from './problems.ts'
 import { copyUnknownFields, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
@@ -137,8 +137,7 @@ function checkInput(draft: Draft, baseUrl: string, findings: Findings): void {
   if (typeof draft.webhook_url === 'string' && draft.webhook_url !== '') {
     checkAddress('webhook_url', draft.webhook_url, findings)
   }
-  // An own object as input has no form in this version; credentials.ts says that it is not available.
-  if (input === undefined || provider === undefined || provider === 'vendor-store') return
+  if (input === undefined || provider === undefined) return
   const parsed = parseInput(provider, input, baseUrl)
   if (parsed.kind === 'invalid')
     findings.problem(parsed.code, 'input', `${parsed.message}; ${showValue(input)} was given`)
@@ -181,6 +180,7 @@ export function outputProvider(config: JobConfig): Provider {
  * (an upload: the uploaded file's name).
  */
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
+  const provider = outputProvider(config)
   return {
     container: config.output_container,
     packaging: packagingOf(config),
@@ -206,15 +206,15 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     loudnessLufs: config.loudness_lufs ?? null,
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
-    outputDirectory: normaliseDirectory(config.bucket_output_path ?? ''),
+    outputDirectory: directoryOf(provider, config.bucket_output_path ?? ''),
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
     dynamicRange: config.dynamic_range ?? (config.video_codec === 'hevc' ? 'source' : 'sdr'),
     program: config.program_number ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
-    audioDirectory: config.audio_output_path ? normaliseDirectory(config.audio_output_path) : null,
+    audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path) : null,
     video: config.videoProfiles.map((profile, index) => ({
       index,
-      output: profile.output ?? '',
+      output: specOutput(provider, profile.output ?? ''),
       width: toEven(profile.width),
       height: toEven(profile.height),
       // Decision "video_bitrate_mode": absent = vbr.

@@ -44,6 +44,8 @@ export function joinPath(directory: string, path: string): string {
 export function outputPath(spec: JobSpec, profile: VideoProfile, height: number): string {
   const extension = spec.container === 'ts' ? 'ts' : 'mp4'
   const derived = `${spec.inputName}_${profile.index}_${height}p.${extension}`
+  // An address of its own bucket names the whole path (destination.ts).
+  if (profile.output.startsWith('/')) return profile.output.slice(1)
   return joinPath(spec.outputDirectory, profile.output === '' ? derived : normalisePath(profile.output))
 }
 

@@ -5,8 +5,9 @@ import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { inputName } from '#contract/addresses.ts'
-import type { JobError, JobErrorCode, Warning } from '#contract/errors.ts'
+import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode, mergeWarnings } from '#contract/errors.ts'
+import { outputDirectories } from '#contract/destination.ts'
 import type { JobConfig } from '#contract/job.ts'
 import type { TaskDescription, UploadReply } from '#contract/task.ts'
 import {
@@ -22,6 +23,7 @@ import {
 } from '#contract/task.ts'
 import { readJson } from '../body.ts'
 import { dropRecord, storeRecord } from '../commit.ts'
+import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../failures.ts'
 import { apply, monitorOf } from '../follow.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
 import { findJobByBackendId, setWarnings } from '../ledger/jobs.ts'
@@ -31,7 +33,6 @@ import { answerError, notFound, RequestError } from '../problems.ts'
 import { fromBase64Url, toBase64Url } from '../signing.ts'
 import { uploadOf } from '../sink.ts'
 import { keyBelow } from '../storage/path.ts'
-import type { StoreErrorCode } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
 import { endDryRun } from './estimate.ts'
@@ -105,6 +106,7 @@ export const door = new Hono<DoorEnv>()
 
   .post('/task/:id/plan', async (c) => {
     const { plan, warnings } = await parse(c, planPost)
+    await tryOut(c)
     const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), JSON.stringify(plan))
     if (stored === null) throw stale()
     await addWarnings(c.env, c.get('jobId'), warnings)
@@ -193,22 +195,26 @@ export const door = new Hono<DoorEnv>()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
 
-/** What a store says of an output, in the words of a job error: those are a verdict to the transcoder, the rest it tries again. */
-const storeAnswers: Readonly<
-  Partial<Record<StoreErrorCode, { status: number; code: JobErrorCode | 'stale_attempt' }>>
-> = {
-  not_found: { status: 403, code: 'output_forbidden' },
-  forbidden: { status: 403, code: 'output_forbidden' },
-  address_refused: { status: 403, code: 'output_forbidden' },
-  too_large: { status: 413, code: 'output_too_large' },
-  // Aborted by whoever ended this attempt.
-  no_such_upload: { status: 409, code: 'stale_attempt' },
+/** Credentials that cannot write are told now, not after the encode. */
+async function tryOut(c: Context<DoorEnv>): Promise<void> {
+  const { attempt, jobId } = c.var
+  const job = await findJobByBackendId(c.env.DB, jobId)
+  if (!job || job.attempt !== attempt || job.kind !== 'transcode') return
+  const sink = await sinkOf(c)
+  if (!sink.tryOut) return
+  const monitor = monitorOf(c.env, jobId)
+  for (const directory of outputDirectories(JSON.parse(job.config) as JobConfig)) {
+    await sink.tryOut(directory, async (upload, path) => void (await monitor.journalUpload(attempt, upload, path)))
+  }
 }
 
+/** What a store says of an output: a 4xx is a verdict to the transcoder, the rest it tries again. */
 function answerStore(error: StoreError): Response {
-  const { status, code } = storeAnswers[error.code] ?? { status: 502, code: 'output_unreachable' }
-  const details = { provider: error.provider, operation: error.operation, status: error.status }
-  return Response.json({ error: { code, message: error.message, details } }, { status })
+  // An upload that is gone was aborted by whoever ended this attempt.
+  const { status, code } =
+    error.code === 'no_such_upload' ? { status: 409, code: 'stale_attempt' } : answerTo('output', error)
+  const body = { error: { code, message: error.message, ...fieldOf('output', error), details: detailsOf(error) } }
+  return Response.json(body, { status, headers: retryAfterOf(error) })
 }
 
 function asJobError(

@@ -1,15 +1,15 @@
 // In charge of: `/task/:id/input`: the source's bytes for one attempt, range by range, signed and fetched here.
 // Not in charge of: providers (storage/), retries (the transcoder's gateway asks again).
 import type { Context } from 'hono'
-import type { JobErrorCode } from '#contract/errors.ts'
 import { terminal } from '#contract/lifecycle.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task.ts'
+import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../failures.ts'
 import { Kept } from '../kept.ts'
 import { findJobByBackendId } from '../ledger/jobs.ts'
 import { RequestError } from '../problems.ts'
 import { toBase64Url } from '../signing.ts'
 import { openSourceOf } from '../sink.ts'
-import type { ByteRange, Source, SourceStat, StoreErrorCode } from '../storage/store.ts'
+import type { ByteRange, Source, SourceStat } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
 import type { DoorEnv } from './door.ts'
 
@@ -23,18 +23,6 @@ function sourceOf(env: Env, jobId: string, task: string, attempt: number): Promi
     }
     return openSourceOf(env, job)
   })
-}
-
-const answers: Readonly<Record<StoreErrorCode, { status: number; code: JobErrorCode }>> = {
-  not_found: { status: 404, code: 'source_not_found' },
-  forbidden: { status: 403, code: 'source_forbidden' },
-  source_changed: { status: 412, code: 'source_changed' },
-  range_not_satisfiable: { status: 416, code: 'source_incomplete' },
-  address_refused: { status: 403, code: 'source_address_refused' },
-  too_large: { status: 413, code: 'source_too_large' },
-  no_such_upload: { status: 502, code: 'source_unreachable' },
-  invalid: { status: 400, code: 'source_not_found' },
-  unreachable: { status: 502, code: 'source_unreachable' },
 }
 
 /** GET and HEAD with one Range; If-Match pins the object that the first answer named. */
@@ -56,15 +44,9 @@ export async function serveSource(c: Context<DoorEnv>): Promise<Response> {
     return new Response(read.body, { status: 206, headers })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    const { status, code } = answers[error.code]
-    const body = {
-      error: {
-        code,
-        message: error.message,
-        details: { provider: error.provider, operation: error.operation, status: error.status },
-      },
-    }
-    return Response.json(body, { status, headers: { [SOURCE_ERROR_HEADER]: code } })
+    const { status, code } = answerTo('input', error)
+    const body = { error: { code, message: error.message, ...fieldOf('input', error), details: detailsOf(error) } }
+    return Response.json(body, { status, headers: { ...retryAfterOf(error), [SOURCE_ERROR_HEADER]: code } })
   }
 }
 

@@ -7,8 +7,6 @@ import type { ByteRange, Source, SourceBody, SourceStat, StoreErrorCode } from '
 import { StoreError } from './store.ts'
 import type { Transport } from './transport.ts'
 
-const PROVIDER = 'http'
-
 export interface HttpAccess {
   username?: string | null
   password?: string | null
@@ -43,12 +41,21 @@ interface Version {
   lastModified: string | null
 }
 
-export function httpSource(url: string | URL, access: HttpAccess, transport: Transport): Source {
-  const host = URL.parse(String(url))?.host ?? 'The server'
+/** In errors, where it is not a plain server: the provider, and what stands for the address. */
+export interface HttpNames {
+  provider: string
+  name: string
+}
 
+export function httpSource(
+  url: string | URL,
+  access: HttpAccess,
+  transport: Transport,
+  { provider, name: host }: HttpNames = { provider: 'http', name: URL.parse(String(url))?.host ?? 'The server' },
+): Source {
   function problem(operation: string, code: StoreErrorCode, status: number | null, why?: string): StoreError {
     const text = `${host} ${why ?? sentences[code] ?? 'answers in a way that is not HTTP'}`
-    return new StoreError(code, PROVIDER, operation, status === null ? `${text}.` : `${text} (${status}).`, status)
+    return new StoreError(code, provider, operation, status === null ? `${text}.` : `${text} (${status}).`, status)
   }
 
   async function ask(operation: string, method: 'GET' | 'HEAD', extra: Record<string, string>): Promise<Response> {

@@ -3,6 +3,12 @@
 import { findUpload } from '../ledger/uploads.ts'
 import { httpSource } from './http.ts'
 import { keyBelow } from './path.ts'
+import type { XmlStore } from './s3/client.ts'
+import { s3Place } from './s3/place.ts'
+import type { AccessKey } from './s3/sign.ts'
+import { sigV4 } from './s3/sign.ts'
+import { xmlSink } from './s3/sink.ts'
+import { xmlSource } from './s3/source.ts'
 import type { Sink, Source } from './store.ts'
 import { StoreError } from './store.ts'
 import { guardedTransport } from './transport.ts'
@@ -10,12 +16,20 @@ import { vendorSink, vendorSource } from './vendor.ts'
 
 export type SourceRef =
   | { provider: 'file-upload'; account: string; number: number }
+  /** `owner`: as the address says it; another one than `account` has nothing for it. */
+  | { provider: 'vendor-store'; account: string; owner: string; jobId: string; path: string }
   | { provider: 'http'; url: string; accessKey?: string | null; secretKey?: string | null }
+  | { provider: 'aws'; bucket: string; key: string; access: S3Access }
 
-export interface SinkRef {
-  provider: 'vendor-store'
-  account: string
-  jobId: string
+export type SinkRef =
+  | { provider: 'vendor-store'; account: string; jobId: string }
+  | { provider: 'aws'; bucket: string; access: S3Access }
+
+/** An account of Amazon's store, or with `endpoint` of another one that speaks S3. */
+export interface S3Access extends AccessKey {
+  /** A part of a host name; null = the usual one of the store. */
+  region: string | null
+  endpoint: string | null
 }
 
 /** @throws StoreError `not_found` for an upload that is missing, unfinished, expired or another account's: one answer (I16) */
@@ -28,6 +42,14 @@ export async function openSource(env: Env, source: SourceRef): Promise<Source> {
       }
       return vendorSource(env.BUCKET, upload.key)
     }
+    case 'vendor-store': {
+      const { account, owner, jobId, path } = source
+      // Another account's object looks like one that never was (I16).
+      const prefix = owner === account ? ownPrefix(account, jobId) : 'none/'
+      return vendorSource(env.BUCKET, keyBelow(prefix, path, source.provider, 'open'))
+    }
+    case 'aws':
+      return xmlSource(s3Store(env, source.bucket, source.access), source.key)
     case 'http':
       return httpSource(
         source.url,
@@ -43,5 +65,24 @@ export function ownPrefix(account: string, jobId: string): string {
 }
 
 export function openSink(env: Env, sink: SinkRef): Sink {
-  return vendorSink(env.BUCKET, ownPrefix(sink.account, sink.jobId))
+  switch (sink.provider) {
+    case 'vendor-store':
+      return vendorSink(env.BUCKET, ownPrefix(sink.account, sink.jobId))
+    case 'aws':
+      return xmlSink(s3Store(env, sink.bucket, sink.access), '')
+  }
+}
+
+/** Completing a large upload may take the store minutes. */
+const S3_ANSWER_MS = 240_000
+
+function s3Store(env: Env, bucket: string, access: S3Access): XmlStore {
+  const place = s3Place(bucket, access.region, access.endpoint)
+  return {
+    provider: 'aws',
+    place,
+    sign: sigV4(access, place.region),
+    transport: guardedTransport(env, { provider: 'aws', maxRedirects: null, headersTimeoutMs: S3_ANSWER_MS }),
+    deletesMany: true,
+  }
 }

@@ -76,17 +76,32 @@ export interface Sink {
     body: ReadableStream<Uint8Array> | Uint8Array,
     size: number,
   ): Promise<string>
-  /** Makes the object visible in one step. @throws StoreError `no_such_upload` when it was completed or aborted before. */
+  /**
+   * Makes the object visible in one step.
+   * @throws StoreError `no_such_upload` when it was aborted before; when it was completed before, that or the same answer
+   */
   completeUpload(path: string, upload: string, parts: StoredPart[]): Promise<{ etag: string }>
   /** Succeeds also when there is no such upload any more. */
   abortUpload(path: string, upload: string): Promise<void>
+  /**
+   * Finds out whether objects can be written below a directory, without anyone seeing one; absent where nobody could refuse.
+   * `keep` is told of what would be left by whoever dies here.
+   * @throws StoreError as the first write would
+   */
+  tryOut?(directory: string, keep: (upload: string, path: string) => Promise<void>): Promise<void>
   /** Where the object is, in the provider's own form (`s3://bucket/key`), for `status.outputs[].location`. */
   location(path: string): string
 }
 
 export type StoreErrorCode =
   | 'not_found'
+  | 'no_such_bucket'
   | 'forbidden'
+  | 'credentials_invalid'
+  | 'credentials_expired'
+  | 'clock_skew'
+  | 'wrong_region'
+  | 'quota_exceeded'
   | 'source_changed'
   | 'range_not_satisfiable'
   | 'no_such_upload'
@@ -95,6 +110,13 @@ export type StoreErrorCode =
   | 'invalid'
   | 'unreachable'
 
+export interface StoreErrorMore {
+  /** What the provider calls it: `NoSuchBucket`. */
+  providerCode?: string | null
+  /** The provider's Retry-After, in milliseconds. */
+  retryAfterMs?: number | null
+}
+
 export class StoreError extends Error {
   override name = 'StoreError'
   readonly code: StoreErrorCode
@@ -102,22 +124,28 @@ export class StoreError extends Error {
   readonly operation: string
   /** HTTP status of the provider, where there was one. */
   readonly status: number | null
+  readonly providerCode: string | null
+  readonly retryAfterMs: number | null
   constructor(
     code: StoreErrorCode,
     provider: string,
     operation: string,
     message: string,
     status: number | null = null,
+    more: StoreErrorMore = {},
   ) {
     super(message)
     this.code = code
     this.provider = provider
     this.operation = operation
     this.status = status
+    this.providerCode = more.providerCode ?? null
+    this.retryAfterMs = more.retryAfterMs ?? null
   }
   /** True where the same call may succeed later. */
   get transient(): boolean {
-    return this.code === 'unreachable'
+    // A clock is set right some time, here or there.
+    return this.code === 'unreachable' || this.code === 'clock_skew'
   }
 }
 

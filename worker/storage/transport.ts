@@ -9,8 +9,8 @@ import { StoreError } from './store.ts'
 export type Transport = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 export interface GuardOptions {
-  /** Redirects followed at most (3). */
-  maxRedirects?: number
+  /** Redirects followed at most (3); null = none, and the redirect itself is the answer. */
+  maxRedirects?: number | null
   /** Wait for the status line and headers, per hop, in milliseconds (30,000). */
   headersTimeoutMs?: number
   /** Named in errors. */
@@ -62,7 +62,7 @@ export async function guardedFetch(
     if (policy.egress === 'pinned') headers.set('x-egress-url', url.href)
     const response = await answered(send, url, { cache: 'no-store', ...init, headers, redirect: 'manual' })
     const location = redirects.has(response.status) ? response.headers.get('location') : null
-    if (location === null) return response
+    if (location === null || maxRedirects === null) return response
     await response.body?.cancel()
     if (hop >= maxRedirects) throw fail('address_refused', `${url.host} redirects more than ${maxRedirects} times.`)
     // RFC 9110 §15.4: only a safe method may be repeated elsewhere without asking; a streamed body is gone anyway.

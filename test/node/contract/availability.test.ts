@@ -26,17 +26,15 @@ describe('what this version has not built is refused, never ignored', () => {
   })
 
   it.each([
-    ['aws', 's3://bucket/k', { access_key: 'a', secret_key: 'b', region: 'eu-west-1' }],
     ['oracle', 'oci://ns/bucket/k', { access_key: 'a', secret_key: 'b', region: 'us-phoenix-1' }],
     ['gcloud', 'gs://bucket/k', { client_email: 'a@b.example', private_key: '-----BEGIN PRIVATE KEY-----\nx' }],
-    ['vendor-store', 'anything', {}],
   ])('%s as input', (cloud_provider, input, keys) => {
     expect(refuse(request({ input, cloud_credentials: { input: { cloud_provider, ...keys } } }))).toEqual([
       {
         code: 'not_available',
         field: 'cloud_credentials.input.cloud_provider',
-        message: `cloud_provider "${cloud_provider}" as input is not available in this version of Splicepoint; use "http" or "file-upload"`,
-        allowed: ['http', 'file-upload'],
+        message: `cloud_provider "${cloud_provider}" as input is not available in this version of Splicepoint; use "aws" or "http" or "file-upload" or "vendor-store"`,
+        allowed: ['aws', 'http', 'file-upload', 'vendor-store'],
       },
     ])
   })
@@ -47,15 +45,7 @@ describe('what this version has not built is refused, never ignored', () => {
   ])('%s as output: %s', (cloud_provider, code) => {
     const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
     expect(refuse(request({ cloud_credentials }))).toMatchObject([
-      { code, field: 'cloud_credentials.output.cloud_provider', allowed: ['vendor-store'] },
-    ])
-  })
-
-  it('session_token and endpoint', () => {
-    const input = { cloud_provider: 'file-upload', session_token: 'x', endpoint: 'https://s3.example' }
-    expect(names(refuse(request({ cloud_credentials: { input } })))).toEqual([
-      'not_available cloud_credentials.input.session_token',
-      'not_available cloud_credentials.input.endpoint',
+      { code, field: 'cloud_credentials.output.cloud_provider', allowed: ['aws', 'vendor-store'] },
     ])
   })
 })

@@ -188,7 +188,9 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
   ])('a body of another length than announced leaves nothing:', async (_, difference) => {
     const sink = await fixture.sink()
     const announced = sample.length + difference
-    expect(await codeOf(sink.put('c.bin', inPieces(sample), announced, 'video/mp4'))).toBe('invalid')
+    // Over a network a body that ends early looks like a connection that breaks.
+    const streamed = await codeOf(sink.put('c.bin', inPieces(sample), announced, 'video/mp4'))
+    expect(['invalid', 'unreachable']).toContain(streamed)
     expect(await codeOf(sink.put('c.bin', sample, announced, 'video/mp4'))).toBe('invalid')
     expect(await fixture.stored('c.bin')).toBe(null)
   })
@@ -209,7 +211,9 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
     const stored = await fixture.stored('d/movie.mp4')
     expect(same(stored?.subarray(part.length) ?? null, sample)).toBe(true)
     expect(await fixture.contentType('d/movie.mp4')).toBe('video/mp4')
-    expect(await codeOf(sink.completeUpload('d/movie.mp4', upload, parts))).toBe('no_such_upload')
+    // S3 answers the same again for a while.
+    const again = await sink.completeUpload('d/movie.mp4', upload, parts).catch((error: StoreError) => error.code)
+    expect(['no_such_upload', { etag }]).toContainEqual(again)
   })
 
   check('a part that is sent again replaces itself', async () => {
@@ -224,7 +228,9 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
   check('a part of another length than announced is refused', async () => {
     const sink = await fixture.sink()
     const upload = await sink.beginUpload('f.mp4', 'video/mp4')
-    expect(await codeOf(sink.uploadPart('f.mp4', upload, 1, inPieces(sample), sample.length + 1))).toBe('invalid')
+    const streamed = await codeOf(sink.uploadPart('f.mp4', upload, 1, inPieces(sample), sample.length + 1))
+    expect(['invalid', 'unreachable']).toContain(streamed)
+    expect(await codeOf(sink.uploadPart('f.mp4', upload, 1, sample, sample.length + 1))).toBe('invalid')
     await sink.abortUpload('f.mp4', upload)
   })
 

@@ -1,0 +1,370 @@
+// In charge of: a strict S3 in memory: it checks what the real one checks (signature, clock, scope, body hash, part rules,
+// conditions, ranges) and answers in its words. The suite of all stores runs against it, and against a real server where
+// there is one: what this one does is held against that.
+// Not in charge of: speaking HTTP over a socket (server.ts).
+import { createHash } from 'node:crypto'
+import { claimOf, expectedSignature } from './sigv4.ts'
+
+export interface Account {
+  accessKey: string
+  secretKey: string
+  /** Of temporary credentials; `expired` once it is over. */
+  token?: string
+  expired?: boolean
+  /** What it may not do: names of operations, as in `Fault`. */
+  denied?: readonly string[]
+}
+
+export interface Manner {
+  accounts: Account[]
+  region?: string
+  buckets: string[]
+  /** R2: all parts but the last have the same size. */
+  equalParts?: boolean
+  minPartBytes?: number
+  /** Without `POST ?delete`. */
+  noMultiDelete?: boolean
+  now?: () => number
+  /** Bytes that all objects may have together. */
+  quota?: number
+}
+
+/** Name of what is asked, as its permissions are called: GetObject, PutObject, … */
+export type Fault = (
+  operation: string,
+  key: string,
+) => { status: number; code: string; headers?: Record<string, string> } | null
+
+interface Stored {
+  bytes: Uint8Array
+  etag: string
+  type: string
+}
+
+interface Upload {
+  key: string
+  bucket: string
+  type: string
+  parts: Map<number, Stored>
+}
+
+export interface FakeRequest {
+  method: string
+  /** Path and query as they were sent. */
+  target: string
+  headers: ReadonlyMap<string, string>
+  body: Uint8Array
+}
+
+export interface FakeAnswer {
+  status: number
+  headers: Record<string, string>
+  body: Uint8Array | string
+}
+
+const SKEW_MS = 15 * 60_000
+
+class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  readonly more: string
+  constructor(status: number, code: string, more = '') {
+    super(code)
+    this.status = status
+    this.code = code
+    this.more = more
+  }
+}
+
+export class FakeS3 {
+  readonly manner: Manner
+  readonly objects = new Map<string, Stored>()
+  readonly uploads = new Map<string, Upload>()
+  /** Every request that was understood, as `PutObject bucket/key`. */
+  readonly log: string[] = []
+  fault: Fault = () => null
+  /** After it happened: the answer is another one. CompleteMultipartUpload can be 200 with an error inside. */
+  spoil: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
+  #number = 0
+  constructor(manner: Manner) {
+    this.manner = manner
+  }
+
+  put(path: string, bytes: Uint8Array, type = 'application/octet-stream'): void {
+    this.objects.set(path, { bytes, etag: tag(bytes), type })
+  }
+
+  handle(request: FakeRequest): FakeAnswer {
+    try {
+      return this.#answer(request)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code><Message>${error.code}; you sent ${escape(request.headers.get('authorization') ?? '')}</Message>${error.more}<RequestId>4442587FB7D0A2F9</RequestId></Error>`
+      return {
+        status: error.status,
+        headers: { 'content-type': 'application/xml' },
+        body: request.method === 'HEAD' ? '' : text,
+      }
+    }
+  }
+
+  /** As a transport: within one process, without a socket. */
+  readonly fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const request = new Request(url, { ...init, ...(init?.body ? { duplex: 'half' } : {}) })
+    const { pathname, search, host } = new URL(request.url)
+    const headers = new Map([...request.headers].map(([name, value]) => [name.toLowerCase(), value]))
+    headers.set('host', host)
+    const body = new Uint8Array(await request.arrayBuffer())
+    const answer = this.handle({ method: request.method, target: pathname + search, headers, body })
+    const empty = request.method === 'HEAD' || answer.status === 204
+    const bytes = typeof answer.body === 'string' ? new TextEncoder().encode(answer.body) : answer.body
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        if (bytes.length > 0) controller.enqueue(bytes.slice())
+        controller.close()
+      },
+    })
+    const told = new Headers(answer.headers)
+    if (!told.has('content-length')) told.set('content-length', String(bytes.length))
+    return new Response(empty ? null : stream, { status: answer.status, headers: told })
+  }
+
+  #authenticate(request: FakeRequest): Account {
+    const { headers } = request
+    const claim = claimOf(headers.get('authorization') ?? '')
+    if (!claim) throw new Refused(403, 'AccessDenied')
+    const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
+    if (!account) throw new Refused(403, 'InvalidAccessKeyId', `<AWSAccessKeyId>${claim.accessKey}</AWSAccessKeyId>`)
+    const token = headers.get('x-amz-security-token')
+    if (token !== account.token) throw new Refused(400, 'InvalidToken')
+    const region = this.manner.region ?? 'us-east-1'
+    if (claim.region !== region || claim.service !== 's3') {
+      throw new Refused(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
+    }
+    const date = headers.get('x-amz-date') ?? ''
+    const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+    if (Number.isNaN(at) || !date.startsWith(claim.date)) throw new Refused(403, 'AccessDenied')
+    const now = (this.manner.now ?? Date.now)()
+    if (Math.abs(now - at) > SKEW_MS) {
+      throw new Refused(403, 'RequestTimeTooSkewed', `<ServerTime>${new Date(now).toISOString()}</ServerTime>`)
+    }
+    const covered = [...headers.keys()].filter(
+      (name) => name.startsWith('x-amz-') || name === 'host' || name === 'content-md5',
+    )
+    if (covered.some((name) => !claim.signedHeaders.includes(name))) throw new Refused(403, 'AccessDenied')
+    if (expectedSignature(request, claim, account.secretKey) !== claim.signature) {
+      throw new Refused(403, 'SignatureDoesNotMatch', `<StringToSign>${escape(request.target)}</StringToSign>`)
+    }
+    const hash = headers.get('x-amz-content-sha256') ?? ''
+    if (hash !== 'UNSIGNED-PAYLOAD' && hash !== createHash('sha256').update(request.body).digest('hex')) {
+      throw new Refused(400, 'XAmzContentSHA256Mismatch')
+    }
+    if (account.expired) throw new Refused(400, 'ExpiredToken')
+    return account
+  }
+
+  #answer(request: FakeRequest): FakeAnswer {
+    const account = this.#authenticate(request)
+    const [path = '', search = ''] = request.target.split('?')
+    const query = new Map(
+      search
+        .split('&')
+        .filter((pair) => pair !== '')
+        .map((pair) => pair.split('=').map((part) => decodeURIComponent(part)) as [string, string]),
+    )
+    const host = request.headers.get('host') ?? ''
+    const virtual = this.manner.buckets.find((name) => host.startsWith(`${name}.s3.`))
+    const full = virtual === undefined ? path.slice(1) : `${virtual}${path}`
+    const slash = full.indexOf('/')
+    const bucket = decodeURIComponent(slash < 0 ? full : full.slice(0, slash))
+    const key = decodeURIComponent(slash < 0 ? '' : full.slice(slash + 1))
+    const operation = operationOf(request.method, key, query)
+    this.log.push(`${operation} ${bucket}/${key}`)
+    const fault = this.fault(operation, key)
+    if (fault) {
+      const text = `<Error><Code>${fault.code}</Code><Message>${fault.code}</Message></Error>`
+      return { status: fault.status, headers: fault.headers ?? {}, body: request.method === 'HEAD' ? '' : text }
+    }
+    if (!this.manner.buckets.includes(bucket)) throw new Refused(404, 'NoSuchBucket')
+    if (account.denied?.includes(operation)) throw new Refused(403, 'AccessDenied')
+    return this.spoil(operation, this.#do(operation, bucket, key, query, request))
+  }
+
+  #do(operation: string, bucket: string, key: string, query: Map<string, string>, request: FakeRequest): FakeAnswer {
+    const path = `${bucket}/${key}`
+    const { headers, body } = request
+    switch (operation) {
+      case 'GetObject':
+      case 'HeadObject':
+        return this.#read(path, request)
+      case 'PutObject': {
+        const there = this.objects.get(path)
+        const match = headers.get('if-match')
+        if (headers.get('if-none-match') === '*' && there) throw new Refused(412, 'PreconditionFailed')
+        if (match !== undefined && match !== there?.etag) throw new Refused(412, 'PreconditionFailed')
+        this.#mayHold(body.length)
+        const made = { bytes: body, etag: tag(body), type: headers.get('content-type') ?? 'binary/octet-stream' }
+        this.objects.set(path, made)
+        return { status: 200, headers: { etag: made.etag }, body: '' }
+      }
+      case 'DeleteObject':
+        this.objects.delete(path)
+        return { status: 204, headers: {}, body: '' }
+      case 'DeleteObjects':
+        return this.#deleteMany(bucket, headers.get('content-md5'), body)
+      case 'CreateMultipartUpload': {
+        const id = `up/${++this.#number}+load=${'x'.repeat(20)}`
+        this.uploads.set(id, { key, bucket, type: headers.get('content-type') ?? '', parts: new Map() })
+        return xml(
+          'InitiateMultipartUploadResult',
+          `<Bucket>${bucket}</Bucket><Key>${escape(key)}</Key><UploadId>${id}</UploadId>`,
+        )
+      }
+      case 'UploadPart': {
+        const upload = this.#upload(bucket, key, query)
+        const n = Number(query.get('partNumber'))
+        if (!(n >= 1 && n <= 10_000)) throw new Refused(400, 'InvalidArgument')
+        this.#mayHold(body.length)
+        const part = { bytes: body, etag: tag(body), type: '' }
+        upload.parts.set(n, part)
+        return { status: 200, headers: { etag: part.etag }, body: '' }
+      }
+      case 'ListParts': {
+        const upload = this.#upload(bucket, key, query)
+        const list = [...upload.parts].map(
+          ([n, { etag, bytes }]) =>
+            `<Part><PartNumber>${n}</PartNumber><ETag>${escape(etag)}</ETag><Size>${bytes.length}</Size></Part>`,
+        )
+        return xml('ListPartsResult', list.join(''))
+      }
+      case 'AbortMultipartUpload':
+        this.#upload(bucket, key, query)
+        this.uploads.delete(query.get('uploadId')!)
+        return { status: 204, headers: {}, body: '' }
+      case 'CompleteMultipartUpload':
+        return this.#complete(
+          path,
+          this.#upload(bucket, key, query),
+          query.get('uploadId')!,
+          new TextDecoder().decode(body),
+        )
+      default:
+        throw new Refused(501, 'NotImplemented')
+    }
+  }
+
+  #mayHold(more: number): void {
+    const held = [...this.objects.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)
+    if (held + more > (this.manner.quota ?? Number.POSITIVE_INFINITY)) throw new Refused(403, 'QuotaExceeded')
+  }
+
+  #upload(bucket: string, key: string, query: Map<string, string>): Upload {
+    const upload = this.uploads.get(query.get('uploadId') ?? '')
+    if (upload?.key !== key || upload.bucket !== bucket) throw new Refused(404, 'NoSuchUpload')
+    return upload
+  }
+
+  #read(path: string, { method, headers }: FakeRequest): FakeAnswer {
+    const found = this.objects.get(path)
+    if (!found) throw new Refused(404, 'NoSuchKey')
+    const match = headers.get('if-match')
+    if (match !== undefined && match !== found.etag) throw new Refused(412, 'PreconditionFailed')
+    const size = found.bytes.length
+    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes' }
+    const range = /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')
+    if (!range || method === 'HEAD') {
+      return {
+        status: 200,
+        headers: { ...told, 'content-length': String(size) },
+        body: method === 'HEAD' ? '' : found.bytes,
+      }
+    }
+    const first = Number(range[1])
+    const last = Math.min(range[2] ? Number(range[2]) : size - 1, size - 1)
+    if (first >= size) throw new Refused(416, 'InvalidRange', `<ActualObjectSize>${size}</ActualObjectSize>`)
+    return {
+      status: 206,
+      headers: { ...told, 'content-range': `bytes ${first}-${last}/${size}` },
+      body: found.bytes.subarray(first, last + 1),
+    }
+  }
+
+  #deleteMany(bucket: string, md5: string | undefined | null, body: Uint8Array): FakeAnswer {
+    if (this.manner.noMultiDelete) throw new Refused(501, 'NotImplemented')
+    if (!md5) throw new Refused(400, 'MissingContentMD5')
+    if (md5 !== createHash('md5').update(body).digest('base64')) throw new Refused(400, 'BadDigest')
+    const keys = [...new TextDecoder().decode(body).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => unescape(key!))
+    if (keys.length === 0 || keys.length > 1000) throw new Refused(400, 'MalformedXML')
+    for (const key of keys) this.objects.delete(`${bucket}/${key}`)
+    return xml('DeleteResult', '')
+  }
+
+  #complete(path: string, upload: Upload, id: string, text: string): FakeAnswer {
+    const named = [...text.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]+)<\/ETag>/g)]
+    if (named.length === 0) throw new Refused(400, 'MalformedXML')
+    const parts: Stored[] = []
+    let before = 0
+    for (const [, number, etag] of named) {
+      const n = Number(number)
+      if (n <= before) throw new Refused(400, 'InvalidPartOrder')
+      before = n
+      const part = upload.parts.get(n)
+      if (part?.etag.replaceAll('"', '') !== unescape(etag!).replaceAll('"', '')) throw new Refused(400, 'InvalidPart')
+      parts.push(part)
+    }
+    const whole = parts.slice(0, -1)
+    if (whole.some(({ bytes }) => bytes.length < (this.manner.minPartBytes ?? 5 * 1024 * 1024))) {
+      throw new Refused(400, 'EntityTooSmall')
+    }
+    if (this.manner.equalParts && whole.some(({ bytes }) => bytes.length !== whole[0]!.bytes.length)) {
+      throw new Refused(400, 'InvalidPart')
+    }
+    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.bytes.length, 0))
+    let at = 0
+    const hashes = createHash('md5')
+    for (const part of parts) {
+      bytes.set(part.bytes, at)
+      at += part.bytes.length
+      hashes.update(Buffer.from(part.etag.replaceAll('"', ''), 'hex'))
+    }
+    const etag = `"${hashes.digest('hex')}-${parts.length}"`
+    this.objects.set(path, { bytes, etag, type: upload.type })
+    this.uploads.delete(id)
+    return xml('CompleteMultipartUploadResult', `<Key>${escape(path)}</Key><ETag>${escape(etag)}</ETag>`)
+  }
+}
+
+function operationOf(method: string, key: string, query: Map<string, string>): string {
+  if (key === '') return method === 'POST' && query.has('delete') ? 'DeleteObjects' : `${method}Bucket`
+  const upload = query.has('uploadId')
+  const names: Record<string, string> = {
+    GET: upload ? 'ListParts' : 'GetObject',
+    HEAD: 'HeadObject',
+    PUT: upload ? 'UploadPart' : 'PutObject',
+    DELETE: upload ? 'AbortMultipartUpload' : 'DeleteObject',
+    POST: upload ? 'CompleteMultipartUpload' : query.has('uploads') ? 'CreateMultipartUpload' : 'PostObject',
+  }
+  return names[method] ?? method
+}
+
+function xml(root: string, inner: string): FakeAnswer {
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inner}</${root}>`
+  return { status: 200, headers: { 'content-type': 'application/xml' }, body }
+}
+
+function tag(bytes: Uint8Array): string {
+  return `"${createHash('md5').update(bytes).digest('hex')}"`
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}
+
+function unescape(text: string): string {
+  return text
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+}
