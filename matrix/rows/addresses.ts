@@ -13,13 +13,17 @@ const SHOWN: Record<string, unknown> = {
   access_key: 'AKIA…MPLE',
   ...Object.fromEntries(HIDDEN.map((name) => [name, null])),
 }
-const UNREAD = new Set(['session_token', 'endpoint'])
+const AWS = { cloud_provider: 'aws', access_key: 'A', secret_key: 'B' }
+const fromS3 = (members: Record<string, unknown>) => ({
+  input: 's3://films/film.mp4',
+  cloud_credentials: { input: { ...AWS, ...members }, output: { cloud_provider: 'vendor-store' } },
+})
+/** Members that one provider alone reads: with any other they are refused. */
+const AMAZON = new Set(['session_token', 'endpoint'])
 
 function member(name: string, value: string | null): Row[] {
   const path = `cloud_credentials.input.${name}`
-  const job = input({ [name]: value })
-  // Such a text is refused until a store reads it; its row is that of a value that is not available.
-  if (value !== null && value !== '' && UNREAD.has(name)) return []
+  const job = AMAZON.has(name) ? fromS3({ [name]: value }) : input({ [name]: value })
   const shown = value === '' && HIDDEN.includes(name) ? null : value === GIVEN && name in SHOWN ? SHOWN[name] : value
   return [
     stored(
@@ -62,7 +66,23 @@ export const addresses: Row[] = [
   refused({ path: 'input', value: 'film.mp4', job: { input: 'film.mp4' } }, 'invalid_input_address', 'input'),
   provider('input', 'http', input({})),
   provider('input', 'file-upload', {}),
+  provider('input', 'aws', fromS3({})),
+  provider('input', 'vendor-store', {
+    input: 'out/4f0c/film.mp4',
+    cloud_credentials: { input: { cloud_provider: 'vendor-store' } },
+  }),
   provider('output', 'vendor-store', input({})),
+  provider('output', 'aws', {
+    bucket_output_path: 's3://films/out',
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: AWS },
+  }),
+  ...[...AMAZON].map((name) =>
+    refused(
+      { path: `cloud_credentials.input.${name}`, value: 'x', job: input({ [name]: 'x' }) },
+      'not_available',
+      `cloud_credentials.input.${name}`,
+    ),
+  ),
   // 2.3: an upload is an input.
   refused(
     {
@@ -77,5 +97,7 @@ export const addresses: Row[] = [
   ),
   ...Object.keys(credential.shape)
     .filter((name) => name !== 'cloud_provider')
-    .flatMap((name) => [GIVEN, '', null].flatMap((value) => member(name, value))),
+    .flatMap((name) =>
+      [name === 'endpoint' ? 'https://s3.example.com' : GIVEN, '', null].flatMap((value) => member(name, value)),
+    ),
 ]

@@ -96,7 +96,8 @@ function checkProviders(draft: Draft, findings: Findings): void {
     const allowed = availableValues(field, PROVIDERS)
     // 2.3: file-upload as input, for a file uploaded earlier. There is nothing to write to.
     if (side === 'output' && provider === 'file-upload') {
-      findings.problem('invalid_value', field, 'file-upload can only be an input; use "vendor-store" as output', {
+      const instead = allowed.map(showValue).join(' or ')
+      findings.problem('invalid_value', field, `file-upload can only be an input; use ${instead} as output`, {
         allowed,
       })
       continue
