@@ -92,8 +92,9 @@ function streamIndex(levels: readonly Level[]): Xml {
   ])
 }
 
+/** Where chunks begin is what addresses are made of. The last one of a lower rate may end by a picture of it later or earlier. */
 function chunksOf({ segments }: VideoTrack | AudioTrack): string {
-  return segments.map(({ start, duration }) => `${start}+${duration}`).join(' ')
+  return segments.map(({ start }) => start).join(' ')
 }
 
 function pictureOf(levels: readonly Level[]): Xml['attributes'] {
