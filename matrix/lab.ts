@@ -1,14 +1,22 @@
 // In charge of: running rows: a job is validated, planned and encoded as the service does it, once for all rows that share it.
 // Not in charge of: what is looked at in the outputs (rows/).
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { validateJob, toSpec, type Validation } from '#contract/job.ts'
 import { TaskError } from '../transcoder/failure.ts'
 import { logoFile, prepareLogo } from '../transcoder/logo.ts'
 import { plannedFiles } from '../transcoder/plan/files.ts'
+import { createLog } from '../transcoder/log.ts'
 import { PlanError } from '../transcoder/plan/problem.ts'
+import { runTask } from '../transcoder/run.ts'
+import { readSettings } from '../transcoder/settings.ts'
 import { openWorkspace } from '../transcoder/workspace.ts'
 import { encode } from '../test/node/ffmpeg/encode.ts'
 import { logoImage } from '../test/node/ffmpeg/logo.ts'
 import { engine, workspace } from '../test/node/media.ts'
+import { FakeDoor } from '../test/node/transcoder/fake-door.ts'
+import { destination } from '../test/node/transcoder/segmented.ts'
+import { describeTask, requestFor } from '../test/node/transcoder/task-fixture.ts'
 import type { Bench, Change, Finding, Row } from './row.ts'
 import { sources, type SourceName } from './sources.ts'
 
@@ -39,6 +47,27 @@ interface Made {
 
 export interface Lab extends AsyncDisposable {
   run(row: Row): Promise<Finding>
+}
+
+/** A whole attempt at a segmented job, from the door to the commit. */
+async function segments(body: object, source: string, directory: string): Promise<ReadonlyMap<string, Buffer>> {
+  const judged = validateJob(body, { baseUrl: BASE_URL })
+  if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
+  const door = await new FakeDoor({ bytes: await readFile(source) }).start()
+  try {
+    door.task = { ...describeTask({ container: 'mp4' }), config: judged.config }
+    await runTask(requestFor(door), {
+      engine: await engine(),
+      settings: { ...readSettings({}), workDir: join(directory, 'attempts') },
+      log: createLog(() => undefined),
+      halt: new AbortController(),
+    })
+    const [failure] = door.fails
+    if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)
+    return new Map([...destination(door)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes]))
+  } finally {
+    await door.stop()
+  }
 }
 
 export async function openLab(): Promise<Lab> {
@@ -99,6 +128,7 @@ export async function openLab(): Promise<Lab> {
       judged: () => validateJob(bodyOf(row.job), { baseUrl: BASE_URL }),
       file: () => fileOf(row.job, row.output ?? 0),
       files: async () => (await make(row.job)).files,
+      objects: async () => segments(bodyOf({ ...row.job, bucket_output_path: 'show' }), await clip(source), space.path),
       source: () => clip(source),
       warnings: async () => (await make(row.job)).warnings,
       refusal: async () => (await make(row.job)).refusal,

@@ -27,6 +27,8 @@ export interface Bench {
   file(): Promise<string>
   /** All files that the job wrote: where they go, and where they are. */
   files(): Promise<{ path: string; file: string }[]>
+  /** Segmented output as it lies in the destination, by path below `show`. */
+  objects(): Promise<ReadonlyMap<string, Buffer>>
   source(): Promise<string>
   /** Codes of the warnings, of validation and of planning. */
   warnings(): Promise<string[]>

@@ -158,12 +158,12 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
       role: 'media' as const,
       ...stored[index]!,
     }))
-    const warnings = plan.warnings
-    if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
+    if (segments === null)
+      return { objects: files, written: [], warnings: plan.warnings, progress: progress.snapshot() }
     const facts = { task, files, ffmpegVersion: engine.version, sourceSize: sizeBytes, cues: found?.cues ?? [] }
     const packaged = await finishPackage(segments, plan, facts)
     halt.signal.throwIfAborted()
-    return { ...packaged, warnings, progress: progress.snapshot() }
+    return { ...packaged, progress: progress.snapshot() }
   } finally {
     clearTimeout(deadline)
   }

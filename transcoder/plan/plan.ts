@@ -220,8 +220,9 @@ export interface PackagingPlan {
   tar: string | null
   /** The source's captions are also written as WebVTT. */
   textTracks: boolean
-  /** Channels that the source's captions were seen to have, and the languages that it states for them (ISO 639-2). */
+  /** What the source's captions were seen to carry, for renditions that keep them: `CC1`, `SERVICE1`; empty = none. */
   captionChannels: string[]
+  /** The languages that the source states for its captions (ISO 639-2), by channel. */
   captionLanguages: Record<string, string>
   thumbnails: ThumbnailPlan | null
   /** Milliseconds since 1970 at the first picture. */

@@ -70,7 +70,7 @@ export function segmentArgs(
     ...(more.length === 0
       ? [...Object.entries(muxer(only, encode)).flatMap(([name, value]) => [`-${name}`, value]), pipe(only)]
       : [
-          // tee does not ask the encoder for what its muxers need.
+          // tee does not ask the encoder for what its muxers need; mpegts puts it in front of each key frame again.
           ...['-flags', '+global_header', '-f', 'tee'],
           forms.map((form) => slave(form, encode, pipe(form))).join('|'),
         ]),
@@ -81,8 +81,6 @@ function slave(form: SegmentForm, encode: SegmentEncode, target: string): string
   const options = {
     // In a video rendition the sound is there for its transport stream.
     ...(form === 'ts' || encode.video === null ? {} : { select: 'v' }),
-    // What went into the header has to stand in front of each key frame as well.
-    ...(form === 'ts' && encode.video !== null ? { 'bsfs/v': 'dump_extra=freq=keyframe' } : {}),
     ...muxer(form, encode),
   }
   const spelled = Object.entries(options).map(([name, value]) => `${name}=${value}`)
@@ -100,7 +98,7 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
       return {
         ...common,
         f: 'mp4',
-        // Time on the wire is presentation time: the first offset is 0 and there is no edit list. ac3's header waits for a frame.
+        // Time on the wire is presentation time: the first offset is 0 and there is no edit list, as cmaf implies it too. ac3's header waits for a frame.
         movflags: `+cmaf${fragments}+negative_cts_offsets+skip_trailer${video === null ? '+delay_moov' : ''}`,
         use_editlist: '0',
       }

@@ -2,6 +2,7 @@
 // Not in charge of: the manifests' texts (package/), putting them in their places (the Worker's commit).
 import { joinPath } from '#contract/outputs.ts'
 import { copyUnknown } from '#contract/redact.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task.ts'
 import { TaskError } from '../failure.ts'
 import type { Cue } from '../mpegts/scan.ts'
@@ -44,7 +45,7 @@ export async function finishPackage(
   segments: SegmentPipeline,
   plan: Plan,
   facts: PackageFacts,
-): Promise<Pick<FinishPost, 'objects' | 'written'>> {
+): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
   const media = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
@@ -65,7 +66,9 @@ export async function finishPackage(
     ...beside(packaging, files),
     ...placed.map(described),
   ]
-  return { objects, written: [...placed, jobReport(packaging, plan, facts, sets, known)] }
+  const { warnings } = plan
+  const written = [...placed, jobReport(packaging, warnings, facts, sets, known)]
+  return { objects, written, warnings }
 }
 
 function setsOf(packaging: PackagingPlan, renditions: readonly TakenRendition[], cues: readonly Cue[]): Sets {
@@ -160,7 +163,7 @@ function described({ path, role, body }: WrittenObject): ReportedObject {
 
 function jobReport(
   packaging: PackagingPlan,
-  plan: Plan,
+  warnings: readonly Warning[],
   { task, sourceSize, ffmpegVersion }: PackageFacts,
   sets: Sets,
   objects: readonly ReportedObject[],
@@ -172,7 +175,7 @@ function jobReport(
     configuration: copyUnknown(task.config),
     ffmpegVersion,
     presentations: [...new Set([sets.hls, sets.dash, sets.smooth])].filter((each) => each !== null),
-    warnings: plan.warnings,
+    warnings: warnings,
   }
   const whole = report({ ...facts, objects })
   const listed = new Set(['media', 'captions'])

@@ -15,7 +15,7 @@ export function presentationOf(
   const ours = all.filter((each) => each.form === form)
   const video = ours
     .filter(({ rendition }) => rendition.kind === 'video')
-    .map((each) => videoTrack(each, ours, packaging))
+    .map((each) => videoTrack(packaging, each, ours))
   const first = video[0]
   const last = first?.segments.at(-1)
   const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
@@ -46,11 +46,7 @@ function media(each: TakenRendition) {
   return { id, profile, directory, form, timescale, init: taken.init, codecs, segments, codecPrivateData: privateData }
 }
 
-function videoTrack(
-  each: TakenRendition,
-  ours: readonly TakenRendition[],
-  { captionChannels }: PackagingPlan,
-): VideoTrack {
+function videoTrack(packaging: PackagingPlan, each: TakenRendition, ours: readonly TakenRendition[]): VideoTrack {
   const { rendition, form, taken } = each
   const video = rendition.video!
   const muxed = form === 'ts' ? rendition.audio : []
@@ -66,7 +62,7 @@ function videoTrack(
     keyFrames: keyFrames(taken.segments),
     muxedAudio: muxed.map((track, index) => audioFormat(track, each.codecs[index + 1] ?? '')),
     audioTracks: muxed.length > 0 ? [] : audio,
-    captionChannels: video.captions ? captionChannels : [],
+    captionChannels: video.captions ? packaging.captionChannels : [],
   }
 }
 

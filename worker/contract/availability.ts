@@ -9,19 +9,12 @@ interface Unavailable {
   /** The values that are not available; or, with `except`, all but these. Null, '' and absent ask for nothing and are always fine. */
   values?: readonly unknown[]
   except?: readonly (string | number | boolean)[]
-  /** Only when the object around the field says so. */
-  when?: (around: Record<string, unknown>) => boolean
 }
 
 /** Extensions of which any set value is refused. */
-const EXTENSIONS = ['webhook_url', 'thumbnails', 'program_start_time'] as const
+const EXTENSIONS = ['webhook_url', 'thumbnails'] as const
 
 const UNAVAILABLE: readonly Unavailable[] = [
-  { field: 'output_container', values: ['hls', 'silverlight'] },
-  { field: 'segmented_output_hls', values: [true] },
-  { field: 'segmented_output_dash', values: [true] },
-  // On single-file output true is a contradiction, and combinations.ts says so.
-  { field: 'create_tar_file', values: [true], when: isSegmented },
   { field: 'cloud_credentials.input.cloud_provider', values: ['oracle', 'gcloud'] },
   // file-upload is input only, by the contract (destinations.ts).
   { field: 'cloud_credentials.output.cloud_provider', values: ['oracle', 'gcloud', 'http', 'file-upload'] },
@@ -84,7 +77,7 @@ function checkOne(
   findings: Findings,
 ): void {
   const value = around[name]
-  if (!isRefused(row, value) || row.when?.(around) === false) return
+  if (!isRefused(row, value)) return
   const accepted = row.except ?? []
   const what = row.values === undefined ? name : `${name} ${JSON.stringify(value)}`
   const instead =

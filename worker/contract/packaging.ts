@@ -112,13 +112,13 @@ function checkDirectories(draft: Draft, findings: Findings): void {
 /** Decision "master_variant_mode": DASH always separates; fragments of one track each are what CMAF is. */
 function warnAudio(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
   const asked = body['master_variant_mode'] === false || body['separate_audio'] === false
-  const both = draft.output_container === 'ts' && draft.segmented_output_hls === true && draft.segmented_output_dash
   const muxed =
     draft.video_codec === 'h.264' &&
     (draft.output_container === 'hls' || (draft.output_container === 'ts' && draft.segmented_output_hls === true))
   if (!asked || (muxed && draft.segmented_output_dash !== true)) return
-  const where = both
-    ? 'in DASH, while HLS has it inside of its segments'
-    : 'all the same: CMAF, DASH and Smooth have it so'
+  const where =
+    muxed && draft.output_container === 'ts'
+      ? 'in DASH, while HLS has it inside of its segments'
+      : 'all the same: CMAF, DASH and Smooth have it so'
   findings.warn('no_effect', 'master_variant_mode', `master_variant_mode false: audio is separate ${where}`)
 }

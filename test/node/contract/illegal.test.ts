@@ -68,7 +68,7 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
   thumbnails: unavailable,
   logo_position: choice('middle', null),
   logo_opacity: number(-1, 101),
-  program_start_time: unavailable,
+  program_start_time: [['invalid_value', 1, 'on', true]],
 }
 
 const video: Record<keyof typeof videoProfile.shape, Row[]> = {

@@ -70,6 +70,16 @@ describe.each(['25', '30000/1001', '24000/1001', '50'])('%s pictures a second', 
       requireContinuous(cmaf)
       const smooth = await readFragments(file(`video_${index} smooth`))
       expect(smooth.timescale).toBe(SMOOTH_TIMESCALE)
+      for (const form of ['cmaf', 'smooth']) {
+        const bytes = await readFile(file(`video_${index} ${form}`))
+        // avcC: one SPS, and it is not empty.
+        const record = bytes.subarray(bytes.indexOf('avcC') + 4)
+        expect([record.readUInt8(5) & 0x1f, record.readUInt16BE(6) > 10, record.readUInt8(8) & 0x1f]).toEqual([
+          1,
+          true,
+          7,
+        ])
+      }
       expect(smooth.boxes.filter((path) => path.includes('edts'))).toEqual([])
       const sent = (await packets(file(`video_${index} ts`))).filter(({ flags }) => flags.startsWith('K'))
       const origin = TS_ORIGIN_TICKS / 90_000
