@@ -6,6 +6,7 @@ import type { Credentials, JobConfig, JobSecrets } from '#contract/job.ts'
 import { inputProvider, outputProvider } from '#contract/job.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { findJobByBackendId } from './ledger/jobs.ts'
+import type { HttpAccess } from './storage/http.ts'
 import type { S3Access, SinkRef, SourceRef } from './storage/open.ts'
 import { openSink, openSource } from './storage/open.ts'
 import type { Sink, Source } from './storage/store.ts'
@@ -61,6 +62,13 @@ export function sourceRef(account: string, config: JobConfig, secrets: JobSecret
 export async function openSourceOf(env: Env, job: JobWithTask): Promise<Source> {
   const secrets = await secretsOf(env, job)
   return openSource(env, sourceRef(job.account, JSON.parse(job.config) as JobConfig, secrets))
+}
+
+/** The address and the credentials of a source by http; null for any other. @throws StoreError */
+export async function httpInputOf(env: Env, job: JobWithTask): Promise<{ url: string; access: HttpAccess } | null> {
+  const ref = sourceRef(job.account, JSON.parse(job.config) as JobConfig, await secretsOf(env, job))
+  if (ref.provider !== 'http') return null
+  return { url: ref.url, access: { username: ref.accessKey ?? null, password: ref.secretKey ?? null } }
 }
 
 /** The full address of the job's logo; null where it has none. @throws StoreError */

@@ -36,6 +36,7 @@ export const jobErrors = {
   source_address_refused: { permanent: true },
   source_too_large: { permanent: true },
   source_not_media: { permanent: true },
+  source_unsupported: { permanent: true },
   source_damaged: { permanent: true },
   // What a store says of the credentials and the bucket of `field`, found before the encode where it can be.
   credentials_invalid: { permanent: true },

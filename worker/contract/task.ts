@@ -179,3 +179,49 @@ export type FailPost = z.infer<typeof failPost>
 
 /** Errors of the source that the door answers with on `/task/:id/input` (`{"error": {"code": …}}`), beside stale_attempt. */
 export const SOURCE_ERROR_HEADER = 'x-source-error'
+
+/**
+ * A source that is an HLS playlist (`GET /task/:id/input` begins with `#EXTM3U`, the input's provider is http) is read in
+ * pieces. The Worker reads the playlists and keeps every address to itself:
+ *
+ * - `GET /task/:id/input/hls` → `HlsDescription`, again and again while `ended` is false;
+ * - `GET /task/:id/input/hls/<pin>/<track>/segments/<n>` and `…/maps/<n>` → the bytes of one piece, whole, as the server has
+ *   them (encrypted where `key` is a number);
+ * - `GET /task/:id/input/hls/<pin>/keys/<n>` → 16 bytes, the key of AES-128 in CBC mode with PKCS#7 padding.
+ *
+ * Another `pin` than the description's, or playlists that have changed since: `source_changed`.
+ */
+export interface HlsDescription {
+  pin: string
+  /** False: an event that still runs; segments will be added. */
+  ended: boolean
+  /** The longest segment, in seconds. */
+  target_seconds: number
+  /** The highest variant, and the audio renditions of its group behind it. */
+  tracks: HlsTrack[]
+}
+export interface HlsTrack {
+  /** RFC 5646, as the playlist says it; null for the variant. */
+  language: string | null
+  /** Initialisation sections, numbered as `HlsSegment.map` does. */
+  maps: HlsSecret[]
+  segments: HlsSegment[]
+}
+interface HlsSecret {
+  /** Number of the key; null = in clear. */
+  key: number | null
+  /** 32 hexadecimal digits, where there is a key. */
+  iv: string | null
+}
+export interface HlsSegment extends HlsSecret {
+  seconds: number
+  /** Clock or coding begin anew here. */
+  discontinuity: boolean
+  /** Number of the initialisation section (fragmented MP4); null = none. */
+  map: number | null
+}
+
+/** Audio renditions of one HLS source: as many as `source_stream` can name. */
+export const MAX_HLS_AUDIO = 8
+/** What an HLS source begins with, behind a byte order mark at most (RFC 8216, 4.3.1.1). */
+export const HLS_MAGIC = '#EXTM3U'

@@ -36,6 +36,7 @@ import { keyBelow } from '../storage/path.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
 import { endDryRun } from './estimate.ts'
+import { describeHls, serveKey, servePiece } from './hls.ts'
 import { serveLogo } from './logo.ts'
 import { checkFinish, lengthOf, putOutput, sinkOf, stale } from './output.ts'
 import { serveSource } from './source.ts'
@@ -114,6 +115,9 @@ export const door = new Hono<DoorEnv>()
   })
 
   .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
+  .get('/task/:id/input/hls', describeHls)
+  .get('/task/:id/input/hls/:pin/keys/:n{[0-9]{1,6}}', serveKey)
+  .get('/task/:id/input/hls/:pin/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', servePiece)
 
   .get('/task/:id/logo', serveLogo)
 

@@ -43,11 +43,16 @@ export async function serveSource(c: Context<DoorEnv>): Promise<Response> {
     headers.set('content-range', `bytes ${read.offset}-${last}/${read.size ?? '*'}`)
     return new Response(read.body, { status: 206, headers })
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    const { status, code } = answerTo('input', error)
-    const body = { error: { code, message: error.message, ...fieldOf('input', error), details: detailsOf(error) } }
-    return Response.json(body, { status, headers: { ...retryAfterOf(error), [SOURCE_ERROR_HEADER]: code } })
+    return answerSource(error)
   }
+}
+
+/** A store's error in the words of a job error; anything else is thrown on. */
+export function answerSource(error: unknown): Response {
+  if (!(error instanceof StoreError)) throw error
+  const { status, code } = answerTo('input', error)
+  const body = { error: { code, message: error.message, ...fieldOf('input', error), details: detailsOf(error) } }
+  return Response.json(body, { status, headers: { ...retryAfterOf(error), [SOURCE_ERROR_HEADER]: code } })
 }
 
 function described(stat: SourceStat, length: number | null): Headers {

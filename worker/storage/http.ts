@@ -220,7 +220,7 @@ function rangeHeader({ offset, length }: ByteRange): string {
 }
 
 /** RFC 7617 §2.1: user-id and password in UTF-8. */
-function basic(username: string, password: string): string {
+export function basic(username: string, password: string): string {
   let binary = ''
   for (const byte of new TextEncoder().encode(`${username}:${password}`)) binary += String.fromCharCode(byte)
   return `Basic ${btoa(binary)}`
