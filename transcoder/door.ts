@@ -7,6 +7,7 @@ import type {
   EstimatePost,
   FailPost,
   FinishPost,
+  HlsDescription,
   PartReply,
   PlanPost,
   ProgressPost,
@@ -168,6 +169,47 @@ export class Door {
         ...(etag === null ? {} : { 'if-match': etag }),
       },
       signal,
+    })
+  }
+
+  /** What the playlist at `/input` consists of. */
+  async hls(signal: AbortSignal): Promise<HlsDescription> {
+    const limits = { totalMs: 2 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'source_unreachable' } as const
+    return this.#call<HlsDescription>({ method: 'GET', path: '/input/hls', signal, ...limits })
+  }
+
+  /**
+   * Hands the answer to one piece of an HLS source to `take`, which reads it; after a failure from its beginning again.
+   * `piece` is the address behind `/input/hls/`.
+   */
+  async hlsPiece<T>(
+    piece: string,
+    signal: AbortSignal,
+    take: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+  ): Promise<T> {
+    return retry({ totalMs: MINUTE_MS, backoff: this.#backoff, signal }, async () => {
+      const stall = new Stall(this.#stallMs, signal)
+      try {
+        const response = await this.#fetch(`/input/hls/${piece}`, {
+          headers: { 'accept-encoding': 'identity' },
+          signal: stall.signal,
+        })
+        if (!response.ok) throw await refusal(response, 'source_unreachable')
+        const body = response.body ?? new Blob([]).stream()
+        return await take(
+          (async function* () {
+            for await (const chunk of body) {
+              stall.kick()
+              yield chunk
+            }
+          })(),
+        )
+      } catch (error) {
+        signal.throwIfAborted()
+        throw asTransient(error, 'source_unreachable', 'A piece of the source could not be read')
+      } finally {
+        stall.end()
+      }
     })
   }
 

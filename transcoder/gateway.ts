@@ -18,15 +18,17 @@ export interface Verdict {
 
 export class Gateway {
   readonly #server: Server
-  readonly #source: Source
+  #source: Source
+  readonly #make: (input: ReadInput) => Source
   readonly #path: string
   readonly #secret: string
   #port = 0
   #bytesServed = 0
   #position = 0
 
-  private constructor(source: Source) {
-    this.#source = source
+  private constructor(source: (input: ReadInput) => Source, input: ReadInput) {
+    this.#make = source
+    this.#source = source(input)
     this.#secret = randomBytes(16).toString('hex')
     this.#path = `/${this.#secret}/input`
     this.#server = createServer((request, response) => {
@@ -41,7 +43,7 @@ export class Gateway {
     onFailure: (error: Error) => void,
     options: SourceOptions = {},
   ): Promise<Gateway> {
-    const gateway = new Gateway(new Source(input, signal, onFailure, options))
+    const gateway = new Gateway((each) => new Source(each, signal, onFailure, options), input)
     gateway.#server.listen(0, '127.0.0.1')
     await once(gateway.#server, 'listening')
     gateway.#port = (gateway.#server.address() as AddressInfo).port
@@ -58,8 +60,16 @@ export class Gateway {
   }
 
   /** Asks for the source now, so that its own errors come in its own words and not in a decoder's. */
-  async open(): Promise<{ size: number | null; ranges: boolean }> {
-    return this.#source.open()
+  async open(): Promise<{ size: number | null; ranges: boolean; head: Uint8Array }> {
+    const { size, ranges } = await this.#source.open()
+    return { size, ranges, head: this.#source.head }
+  }
+
+  /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
+  async replace(input: ReadInput): Promise<void> {
+    await this.#source.close()
+    this.#source = this.#make(input)
+    this.#position = 0
   }
 
   /** The whole source, for this process itself. */

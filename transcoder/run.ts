@@ -1,6 +1,6 @@
 // In charge of: THE PIPELINE: one attempt at one task, from the door and back to it, and how every ending is told.
 // Not in charge of: any of its steps.
-import { toSpec } from '#contract/job.ts'
+import { inputProvider, toSpec } from '#contract/job.ts'
 import {
   SUPPORTED_PROTOCOLS,
   type EstimatePost,
@@ -18,6 +18,7 @@ import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from 
 import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
+import { prepareInput } from './input/prepare.ts'
 import { inspect } from './inspect.ts'
 import type { Log } from './log.ts'
 import { prepareLogo } from './logo.ts'
@@ -110,7 +111,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   )
   try {
     progress.enter('probing')
-    const { size: sizeBytes } = await gateway.open()
+    const { size: sizeBytes } = await prepareInput(attempt, inputProvider(task.config))
     const spec = toSpec(task.config, task.input_name)
     const wanted = { signal: halt.signal, cwd: workspace.cwd, program: spec.program }
     const media = await probe(engine, gateway.url, wanted).catch((error: unknown) => {

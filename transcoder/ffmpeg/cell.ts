@@ -96,6 +96,12 @@ export function fileInputFlags(): string[] {
   return ['-protocol_whitelist', 'file', ...common]
 }
 
+/** Before a list of files that this program wrote, all of them local transport streams (`-f concat`). */
+export function listInputFlags(): string[] {
+  // The whitelist holds for what the list names as well; a file that is itself a list is not among it.
+  return ['-protocol_whitelist', 'file', ...common, ...['-format_whitelist', 'concat,mpegts'], ...['-f', 'concat']]
+}
+
 /** The flags that fit an address; throws on anything but http and file. */
 export function inputFlags(url: string): string[] {
   if (url.startsWith('http://')) return httpInputFlags()

@@ -17,6 +17,9 @@ export interface SourceOptions {
   stallMs?: number
 }
 
+/** A byte order mark and `#EXTM3U` fit in. */
+const HEAD_BYTES = 16
+
 export class Source {
   readonly #input: ReadInput
   readonly #signal: AbortSignal
@@ -29,6 +32,7 @@ export class Source {
   #opening: Promise<SourceFacts> | null = null
   /** The first answer's body, kept for whoever reads from byte 0 first. */
   #kept: Delivery | null = null
+  #head: Uint8Array = new Uint8Array()
   #failure: Error | null = null
   #trouble: { since: number; tries: number; error: Transient } | null = null
 
@@ -67,13 +71,47 @@ export class Source {
       try {
         const response = await this.#ask({ first: 0, last: this.#rangeBytes - 1 }, null, this.#signal)
         const { facts, delivery } = await judgeFirst(response)
+        this.#kept = await this.#peek(delivery)
         this.#facts = facts
-        this.#kept = delivery
         return facts
       } catch (error) {
         await this.#endure(error, this.#signal)
       }
     }
+  }
+
+  /** The first bytes of the source, once it is open: enough to tell a playlist from media. */
+  get head(): Uint8Array {
+    return this.#head
+  }
+
+  /** Looks at the first bytes of a body that somebody else will read. */
+  async #peek(delivery: Delivery): Promise<Delivery> {
+    const reader = delivery.body.getReader()
+    const timer = setTimeout(() => void reader.cancel().catch(() => undefined), this.#stallMs)
+    const seen: Uint8Array[] = []
+    try {
+      for (let size = 0; size < HEAD_BYTES;) {
+        const { done, value } = await reader.read()
+        if (done) break
+        seen.push(value)
+        size += value.length
+      }
+    } catch (error) {
+      throw broken(error)
+    } finally {
+      clearTimeout(timer)
+    }
+    this.#head = Buffer.concat(seen).subarray(0, HEAD_BYTES)
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = seen.length > 0 ? { done: false, value: seen.shift() } : await reader.read()
+        if (done || value === undefined) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    })
+    return { ...delivery, body }
   }
 
   /** Bytes `first` to `last`, inclusive; a source without ranges is always read from 0 to its end. */

@@ -1,0 +1,179 @@
+// In charge of: an HLS source on disk: every piece fetched through the door, in order, joined to one file for each stretch
+// of each track. ffmpeg never sees a playlist.
+// Not in charge of: playlists and addresses (the Worker), what becomes of the files (assemble.ts).
+import { open, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HlsDescription, HlsSegment, HlsTrack } from '#contract/task.ts'
+import type { Door } from '../door.ts'
+import { TaskError } from '../failure.ts'
+import { rest } from '../retry.ts'
+import { requireSpace } from '../workspace.ts'
+import { decrypted, HEAD_BYTES, kindOf, withoutTag, type PieceKind } from './pieces.ts'
+
+/** A stretch of a track without a discontinuity. */
+export interface Stretch {
+  path: string
+  kind: PieceKind
+  /** As the playlist says. */
+  seconds: number
+  /** Time of the first sample of packed audio, in 1/90,000 s; null where nothing says it. */
+  ticks: number | null
+}
+
+export interface HlsOptions {
+  directory: string
+  signal: AbortSignal
+  /** Milliseconds without a new segment after which an event that has no end is given up. */
+  patienceMs?: number
+}
+
+const PATIENCE_MS = 120_000
+/** Looked at before each piece, since nobody says how large it is. */
+const ROOM_BYTES = 64 * 1024 * 1024
+const PACKET = 188
+
+/** Waits for the end of an event that still runs: only what is whole is transcoded. */
+export async function describeWhole(door: Pick<Door, 'hls'>, options: HlsOptions): Promise<HlsDescription> {
+  const { signal, patienceMs = PATIENCE_MS } = options
+  let count = -1
+  let since = 0
+  for (;;) {
+    const found = await door.hls(signal)
+    if (found.ended) return found
+    const now = performance.now()
+    const segments = found.tracks.reduce((sum, track) => sum + track.segments.length, 0)
+    if (segments !== count) [count, since] = [segments, now]
+    if (now - since > patienceMs) {
+      const why = `The source is an event that has not ended, and nothing was added to it for ${patienceMs / 1000} s.`
+      throw new TaskError('source_incomplete', why, { details: { segments } })
+    }
+    // RFC 8216, 6.3.4: half of the target duration where nothing is new.
+    await rest(Math.min(patienceMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
+  }
+}
+
+/** All tracks at once, the pieces of each in order. */
+export async function fetchTracks(
+  door: Pick<Door, 'hlsPiece'>,
+  description: HlsDescription,
+  options: HlsOptions,
+): Promise<Stretch[][]> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
+  const keys = new Map<number, Promise<Uint8Array>>()
+  const work = description.tracks.map((track, index) =>
+    fetchTrack({ door, pin: description.pin, keys, ...options, signal }, track, index).catch((error: unknown) => {
+      failed.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(work)
+  // The first failure is why the others ended.
+  signal.throwIfAborted()
+  return Promise.all(work)
+}
+
+interface Fetching extends HlsOptions {
+  door: Pick<Door, 'hlsPiece'>
+  pin: string
+  keys: Map<number, Promise<Uint8Array>>
+}
+
+async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Promise<Stretch[]> {
+  const made: Stretch[] = []
+  let file: FileHandle | null = null
+  let end = 0
+  let before: HlsSegment | null = null
+  try {
+    for (const [n, segment] of track.segments.entries()) {
+      await requireSpace(context.directory, ROOM_BYTES)
+      if (before === null || segment.discontinuity || segment.map !== before.map) {
+        await file?.close()
+        const path = join(context.directory, `track-${index}-${made.length}`)
+        file = await open(path, 'w')
+        end = 0
+        made.push({ path, kind: 'mpegts', seconds: 0, ticks: null })
+        const map = segment.map === null ? undefined : track.maps[segment.map]
+        if (map) end = await take(context, file, end, { name: `${index}/maps/${segment.map}`, ...map }, null)
+      }
+      const stretch = made.at(-1)!
+      stretch.seconds += segment.seconds
+      const hasMap = segment.map !== null
+      const size = await take(context, file!, end, { name: `${index}/segments/${n}`, ...segment }, { stretch, hasMap })
+      if (stretch.kind === 'mpegts' && (size - end) % PACKET !== 0) {
+        throw new TaskError('source_incomplete', `Segment ${n + 1} of the source is cut: it ends within a packet.`)
+      }
+      end = size
+      before = segment
+    }
+  } finally {
+    await file?.close()
+  }
+  return made
+}
+
+/** Appends one piece at `from`; a try that failed is overwritten. Returns where it ends. */
+async function take(
+  context: Fetching,
+  file: FileHandle,
+  from: number,
+  piece: { name: string; key: number | null; iv: string | null },
+  segment: { stretch: Stretch; hasMap: boolean } | null,
+): Promise<number> {
+  const { door, pin, signal } = context
+  const key = piece.key === null ? null : await keyOf(context, piece.key)
+  return door.hlsPiece(`${pin}/${piece.name}`, signal, async (body) => {
+    await file.truncate(from)
+    const clear = key === null ? body : decrypted(body, key, piece.iv ?? '')
+    let at = from
+    for await (const chunk of segment === null
+      ? clear
+      : recognised(clear, segment.stretch, segment.hasMap, from === 0)) {
+      await file.write(chunk, 0, chunk.length, at)
+      at += chunk.length
+    }
+    if (at === from) throw new TaskError('source_incomplete', 'A piece of the source is empty.')
+    return at
+  })
+}
+
+/** The segment's media, once its first bytes say that it is some, and of the same kind as those before. */
+async function* recognised(
+  chunks: AsyncIterable<Uint8Array>,
+  stretch: Stretch,
+  hasMap: boolean,
+  first: boolean,
+): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  while (head.length < HEAD_BYTES) {
+    const next = await iterator.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
+  }
+  const kind = kindOf(head, hasMap)
+  if (kind === null) {
+    throw new TaskError('source_not_media', 'A segment of the source is not media: neither a transport stream nor MP4.')
+  }
+  if (first || hasMap) stretch.kind = kind
+  else if (kind !== stretch.kind) throw new TaskError('source_damaged', 'The segments of the source are of two kinds.')
+  const all = (async function* () {
+    if (head.length > 0) yield head
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  })()
+  yield* kind === 'audio' ? withoutTag(all, (ticks) => (stretch.ticks ??= ticks)) : all
+}
+
+function keyOf(context: Fetching, n: number): Promise<Uint8Array> {
+  const known = context.keys.get(n)
+  if (known) return known
+  const made = context.door.hlsPiece(`${context.pin}/keys/${n}`, context.signal, async (body) => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of body) chunks.push(chunk)
+    const key = Buffer.concat(chunks)
+    if (key.length !== 16) throw new TaskError('source_damaged', 'A key of the source is not 16 bytes long.')
+    return key
+  })
+  context.keys.set(n, made)
+  return made
+}
