@@ -6,6 +6,7 @@ import type { Credentials, JobConfig, JobSecrets } from '#contract/job.ts'
 import { inputProvider, outputProvider } from '#contract/job.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { findJobByBackendId } from './ledger/jobs.ts'
+import { googleAccess, oracleAccess } from './access.ts'
 import type { HttpAccess } from './storage/http.ts'
 import type { S3Access, SinkRef, SourceRef } from './storage/open.ts'
 import { openSink, openSource } from './storage/open.ts'
@@ -55,6 +56,13 @@ export function sourceRef(account: string, config: JobConfig, secrets: JobSecret
   if (address.kind === 's3') {
     return { provider: 'aws', bucket: address.bucket, key: address.key, access: s3Access(secrets.input) }
   }
+  if (address.kind === 'gs') {
+    return { provider: 'gcloud', bucket: address.bucket, key: address.key, access: googleAccess(secrets.input) }
+  }
+  if (address.kind === 'oci') {
+    const { place, access } = oracleAccess(address, secrets.input)
+    return { provider: 'oracle', place, key: address.key, access }
+  }
   throw new StoreError('invalid', provider, 'open', 'This kind of input is not available.')
 }
 
@@ -94,6 +102,10 @@ function sinkRef(config: JobConfig, secrets: JobSecrets): SinkRef {
   const root = rootOf(provider, config)
   const bucket = root === null ? null : parseInput(provider, `${root}/x`, '')
   if (bucket?.kind === 's3') return { provider: 'aws', bucket: bucket.bucket, access: s3Access(secrets.output) }
+  if (bucket?.kind === 'gs') {
+    return { provider: 'gcloud', bucket: bucket.bucket, access: googleAccess(secrets.output) }
+  }
+  if (bucket?.kind === 'oci') return { provider: 'oracle', ...oracleAccess(bucket, secrets.output) }
   throw new StoreError('invalid', provider, 'open', 'This kind of output is not available.')
 }
 

@@ -27,6 +27,8 @@ export interface Manner {
   now?: () => number
   /** Bytes that all objects may have together. */
   quota?: number
+  /** Another proof than a signature: null = there is none, undefined = it is wrong. */
+  authenticate?: (request: FakeRequest) => Account | null | undefined
 }
 
 /** Name of what is asked, as its permissions are called: GetObject, PutObject, … */
@@ -131,6 +133,9 @@ export class FakeS3 {
 
   #authenticate(request: FakeRequest): Account {
     const { headers } = request
+    const other = this.manner.authenticate?.(request)
+    if (this.manner.authenticate && other === undefined) throw new Refused(401, 'AuthenticationRequired')
+    if (other) return other
     const claim = claimOf(headers.get('authorization') ?? '')
     if (!claim) throw new Refused(403, 'AccessDenied')
     const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)

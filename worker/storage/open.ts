@@ -1,7 +1,15 @@
 // In charge of: the only switch over providers.
 // Not in charge of: what a job names as its input or output, nor unsealing credentials.
+import type { StoreKey } from '#contract/keys.ts'
 import { findUpload } from '../ledger/uploads.ts'
+import type { GoogleKey } from './google/store.ts'
+import { googleStore } from './google/store.ts'
 import { httpSource } from './http.ts'
+import type { OraclePlace } from './oracle/place.ts'
+import { oracleSign } from './oracle/sign.ts'
+import { nativeSink } from './oracle/sink.ts'
+import { nativeSource } from './oracle/source.ts'
+import { compatibleStore } from './oracle/store.ts'
 import { keyBelow } from './path.ts'
 import type { XmlStore } from './s3/client.ts'
 import { s3Place } from './s3/place.ts'
@@ -11,6 +19,7 @@ import { xmlSink } from './s3/sink.ts'
 import { xmlSource } from './s3/source.ts'
 import type { Sink, Source } from './store.ts'
 import { StoreError } from './store.ts'
+import type { Transport } from './transport.ts'
 import { guardedTransport } from './transport.ts'
 import { vendorSink, vendorSource } from './vendor.ts'
 
@@ -20,10 +29,16 @@ export type SourceRef =
   | { provider: 'vendor-store'; account: string; owner: string; jobId: string; path: string }
   | { provider: 'http'; url: string; accessKey?: string | null; secretKey?: string | null }
   | { provider: 'aws'; bucket: string; key: string; access: S3Access }
+  | { provider: 'oracle'; place: OraclePlace; key: string; access: OracleKey }
+  | { provider: 'gcloud'; bucket: string; key: string; access: GoogleKey }
 
 export type SinkRef =
   | { provider: 'vendor-store'; account: string; jobId: string }
   | { provider: 'aws'; bucket: string; access: S3Access }
+  | { provider: 'oracle'; place: OraclePlace; access: OracleKey }
+  | { provider: 'gcloud'; bucket: string; access: GoogleKey }
+
+export type OracleKey = Extract<StoreKey, { kind: 'pair' | 'api-key' }>
 
 /** An account of Amazon's store, or with `endpoint` of another one that speaks S3. */
 export interface S3Access extends AccessKey {
@@ -50,6 +65,15 @@ export async function openSource(env: Env, source: SourceRef): Promise<Source> {
     }
     case 'aws':
       return xmlSource(s3Store(env, source.bucket, source.access), source.key)
+    case 'gcloud':
+      return xmlSource(googleStore(source.bucket, source.access, storeTransport(env, source.provider)), source.key)
+    case 'oracle': {
+      const { place, access, key } = source
+      const transport = storeTransport(env, source.provider)
+      return access.kind === 'pair'
+        ? xmlSource(compatibleStore(place, access, transport), key)
+        : nativeSource({ place, sign: oracleSign(access), transport }, key)
+    }
     case 'http':
       return httpSource(
         source.url,
@@ -70,6 +94,15 @@ export function openSink(env: Env, sink: SinkRef): Sink {
       return vendorSink(env.BUCKET, ownPrefix(sink.account, sink.jobId))
     case 'aws':
       return xmlSink(s3Store(env, sink.bucket, sink.access), '')
+    case 'gcloud':
+      return xmlSink(googleStore(sink.bucket, sink.access, storeTransport(env, sink.provider)), '')
+    case 'oracle': {
+      const { place, access } = sink
+      const transport = storeTransport(env, sink.provider)
+      return access.kind === 'pair'
+        ? xmlSink(compatibleStore(place, access, transport), '')
+        : nativeSink({ place, sign: oracleSign(access), transport }, '')
+    }
   }
 }
 
@@ -82,7 +115,12 @@ function s3Store(env: Env, bucket: string, access: S3Access): XmlStore {
     provider: 'aws',
     place,
     sign: sigV4(access, place.region),
-    transport: guardedTransport(env, { provider: 'aws', maxRedirects: null, headersTimeoutMs: S3_ANSWER_MS }),
+    transport: storeTransport(env, 'aws'),
     deletesMany: true,
   }
+}
+
+/** Hands out redirects instead of following them: a signature is good for one host. */
+function storeTransport(env: Env, provider: string): Transport {
+  return guardedTransport(env, { provider, maxRedirects: null, headersTimeoutMs: S3_ANSWER_MS })
 }

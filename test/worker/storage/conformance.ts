@@ -280,6 +280,13 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
   return checks
 }
 
+/** Names of the checks that fail. */
+export async function red(checks: Check[]): Promise<string[]> {
+  const failed: string[] = []
+  for (const { name, run } of checks) await run().catch(() => failed.push(name))
+  return failed
+}
+
 /** Registers the checks with vitest. */
 export function describeSource(name: string, fixture: SourceFixture): void {
   describe(`${name} as a source`, () => {

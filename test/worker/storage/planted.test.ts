@@ -3,14 +3,7 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import type { Sink, Source } from '../../../worker/storage/store.ts'
 import { vendorSink, vendorSource } from '../../../worker/storage/vendor.ts'
-import type { Check } from './conformance.ts'
-import { sinkChecks, sourceChecks } from './conformance.ts'
-
-async function red(checks: Check[]): Promise<string[]> {
-  const failed: string[] = []
-  for (const { name, run } of checks) await run().catch(() => failed.push(name))
-  return failed
-}
+import { red, sinkChecks, sourceChecks } from './conformance.ts'
 
 function withoutLastByte(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let held: Uint8Array | null = null

@@ -19,6 +19,8 @@ export interface XmlStore {
   transport: Transport
   /** False where the store has no `POST ?delete`: objects are deleted one by one. */
   deletesMany: boolean
+  /** Of the credential, which hold the key: for messages. */
+  members?: string
 }
 
 export interface Ask {
@@ -95,6 +97,7 @@ function refusedBy(store: XmlStore, operation: string, response: Response, error
     code: textAt(error, 'Code'),
     region: textAt(error, 'Region') ?? response.headers.get('x-amz-bucket-region'),
     retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
+    members: store.members,
   })
 }
 
@@ -108,7 +111,7 @@ function retryAfterMs(header: string | null): number | null {
 }
 
 /** Null for a body above the limit. */
-async function boundedText(response: Response, limit: number): Promise<string | null> {
+export async function boundedText(response: Response, limit: number): Promise<string | null> {
   if (!response.body) return ''
   const decoder = new TextDecoder()
   let text = ''
@@ -121,8 +124,9 @@ async function boundedText(response: Response, limit: number): Promise<string | 
   return text + decoder.decode()
 }
 
-async function sendStream(
-  store: XmlStore,
+/** Sends a body of exactly `size` bytes, with its length. */
+export async function sendStream(
+  store: Pick<XmlStore, 'provider' | 'transport'>,
   operation: string,
   url: string,
   init: { method: string; headers: Headers },
@@ -149,7 +153,7 @@ function isLengthError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('FixedLengthStream')
 }
 
-export function wrongLength(store: XmlStore, operation: string, size: number): StoreError {
+export function wrongLength(store: Pick<XmlStore, 'provider'>, operation: string, size: number): StoreError {
   return new StoreError('invalid', store.provider, operation, `The body is not of the ${size} bytes announced.`)
 }
 

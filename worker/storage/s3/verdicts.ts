@@ -92,6 +92,8 @@ export interface Refusal {
   /** Where the answer says so. */
   region: string | null
   retryAfterMs: number | null
+  /** What holds the key that is refused. */
+  members?: string | undefined
 }
 
 /** `place`: `s3://bucket`. */
@@ -103,7 +105,11 @@ export function refused(provider: string, place: string, operation: string, refu
     refusal.region !== null && /^[a-z]{2,10}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(refusal.region) ? refusal.region : null
   const code = codes[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
   const hint = code === 'wrong_region' && region !== null ? `: set region to "${region}"` : ''
-  const text = `${place} ${sentences[code]}${hint} (${status}${own === null ? '' : ` ${own}`}).`
+  const sentence =
+    code === 'credentials_invalid' && refusal.members !== undefined
+      ? `does not accept the given ${refusal.members}`
+      : sentences[code]
+  const text = `${place} ${sentence}${hint} (${status}${own === null ? '' : ` ${own}`}).`
   return new StoreError(code, provider, operation, text, status, {
     providerCode: own,
     retryAfterMs: refusal.retryAfterMs,

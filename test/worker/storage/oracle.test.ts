@@ -1,0 +1,344 @@
+// In charge of: Oracle's native API and its door for S3 against the suite of all providers; the documented examples of its
+// signatures; and what is made of its refusals.
+import { describe, expect, test } from 'vitest'
+import { readStoreKey } from '#contract/keys.ts'
+import { readPem } from '#contract/pem.ts'
+import { makeKey } from '../../fakes/keys.ts'
+import type { OracleManner } from '../../fakes/oracle.ts'
+import { FakeOracle } from '../../fakes/oracle.ts'
+import { transportOf } from '../../fakes/transport.ts'
+import { FakeS3 } from '../../s3/fake.ts'
+import type { NativeStore } from '../../../worker/storage/oracle/client.ts'
+import { compatibleBase, nativeBase } from '../../../worker/storage/oracle/place.ts'
+import { nativeSink } from '../../../worker/storage/oracle/sink.ts'
+import { nativeSource } from '../../../worker/storage/oracle/source.ts'
+import type { ApiKey } from '../../../worker/storage/oracle/sign.ts'
+import { oracleSign, signingString } from '../../../worker/storage/oracle/sign.ts'
+import { compatibleStore } from '../../../worker/storage/oracle/store.ts'
+import { xmlSink } from '../../../worker/storage/s3/sink.ts'
+import { xmlSource } from '../../../worker/storage/s3/source.ts'
+import { rsaSha256, toBase64 } from '../../../worker/storage/rsa.ts'
+import type { Sink, Source, StoreError } from '../../../worker/storage/store.ts'
+import { describeSink, describeSource, inPieces, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
+
+const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
+const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
+const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
+const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
+
+const mine = await makeKey()
+const anothers = await makeKey()
+
+function accessWith(pem: string): ApiKey {
+  const read = readPem(pem)
+  if (!read.ok) throw new Error(read.why)
+  const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
+  const key = readStoreKey('oracle', known)
+  if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
+  return key.key
+}
+
+const access = accessWith(mine.pem)
+const keyId = `${tenancy}/${user}/${access.fingerprint}`
+
+function fakeOf(manner: Partial<OracleManner> = {}): FakeOracle {
+  const keys = new Map([[keyId, mine.publicKey]])
+  const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
+  return new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys, ...manner })
+}
+
+function storeOf(fake: FakeOracle, change: Partial<NativeStore> = {}): NativeStore {
+  return { place, sign: oracleSign(access), transport: transportOf(fake.handle), ...change }
+}
+
+for (const [name, noBatch] of [
+  ["Oracle's native API", false],
+  ["Oracle's native API without batches", true],
+] as const) {
+  const fake = fakeOf({ noBatch })
+  const store = storeOf(fake)
+  let key = ''
+  describeSource(name, {
+    async open(bytes) {
+      key = `${NAMES}/${crypto.randomUUID()}`
+      fake.put(key, bytes)
+      return nativeSource(store, key)
+    },
+    replace: async (bytes) => fake.put(key, bytes),
+    missing: async () => nativeSource(store, 'nothing'),
+  })
+  let prefix = ''
+  describeSink(name, {
+    async sink() {
+      prefix = `${NAMES}/${crypto.randomUUID()}/`
+      return nativeSink(store, prefix)
+    },
+    stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
+    contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
+    minPartBytes: 1024 * 1024,
+  })
+  test(`${name} is left without an upload`, () => expect([...fake.uploads.keys()]).toEqual([]))
+}
+
+describe("Oracle's door for S3", () => {
+  const pair = {
+    kind: 'pair',
+    accessKey: 'a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2',
+    secretKey: 'sEcReT+/key=',
+  } as const
+  const fake = new FakeS3({ accounts: [pair], buckets: [place.bucket], region: place.region })
+  const store = compatibleStore(place, pair, fake.fetch)
+  let key = ''
+  describeSource('compatible', {
+    async open(bytes) {
+      key = `${NAMES}/${crypto.randomUUID()}`
+      fake.put(`${place.bucket}/${key}`, bytes)
+      return xmlSource(store, key)
+    },
+    replace: async (bytes) => fake.put(`${place.bucket}/${key}`, bytes),
+    missing: async () => xmlSource(store, 'nothing'),
+  })
+  let prefix = ''
+  describeSink('compatible', {
+    async sink() {
+      prefix = `${NAMES}/${crypto.randomUUID()}/`
+      return xmlSink(store, prefix)
+    },
+    stored: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.bytes ?? null,
+    contentType: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.type ?? null,
+    minPartBytes: 5 * 1024 * 1024,
+  })
+  test('names itself as the others do', () => {
+    expect(xmlSink(store, 'x/').location('a.ts')).toBe('oci://axaxnpcrorw5/Films_1/x/a.ts')
+    expect(compatibleBase(place)).toBe(
+      'https://axaxnpcrorw5.compat.objectstorage.eu-frankfurt-1.oraclecloud.com/Films_1',
+    )
+  })
+})
+
+test.each([
+  ['us-ashburn-1', 'https://objectstorage.us-ashburn-1.oraclecloud.com'],
+  ['us-gov-ashburn-1', 'https://objectstorage.us-gov-ashburn-1.oraclegovcloud.com'],
+  ['uk-gov-london-1', 'https://objectstorage.uk-gov-london-1.oraclegovcloud.uk'],
+  ['eu-frankfurt-2', 'https://objectstorage.eu-frankfurt-2.oraclecloud.eu'],
+  ['us-future-9', 'https://objectstorage.us-future-9.oraclecloud.com'],
+])('%s is at %s', (region, origin) => {
+  expect(nativeBase({ ...place, region })).toBe(`${origin}/n/axaxnpcrorw5/b/Films_1`)
+})
+
+describe('the examples in Oracle\'s documentation ("Request Signatures", Test Values)', () => {
+  const date = 'Thu, 05 Jan 2014 21:31:40 GMT'
+  const host = 'iaas.us-phoenix-1.oraclecloud.com'
+  const compartment = 'ocid1.compartment.oc1..aaaaaaaam3we6vgnherjq5q2idnccdflvjsnog7mlr6rtdb25gilchfeyjxa'
+  const volume = 'ocid1.volume.oc1.phx.abyhqljrgvttnlx73nmrwfaux7kcvzfs3s66izvxf2h4lgvyndsdsnoiwr5q'
+  // Its test key has 1024 bits, which WebCrypto in workerd takes for signing all the same.
+  const pem = `-----BEGIN RSA PRIVATE KEY-----
+MIICXgIBAAKBgQDCFENGw33yGihy92pDjZQhl0C36rPJj+CvfSC8+q28hxA161QF
+NUd13wuCTUcq0Qd2qsBe/2hFyc2DCJJg0h1L78+6Z4UMR7EOcpfdUE9Hf3m/hs+F
+UR45uBJeDK1HSFHD8bHKD6kv8FPGfJTotc+2xjJwoYi+1hqp1fIekaxsyQIDAQAB
+AoGBAJR8ZkCUvx5kzv+utdl7T5MnordT1TvoXXJGXK7ZZ+UuvMNUCdN2QPc4sBiA
+QWvLw1cSKt5DsKZ8UETpYPy8pPYnnDEz2dDYiaew9+xEpubyeW2oH4Zx71wqBtOK
+kqwrXa/pzdpiucRRjk6vE6YY7EBBs/g7uanVpGibOVAEsqH1AkEA7DkjVH28WDUg
+f1nqvfn2Kj6CT7nIcE3jGJsZZ7zlZmBmHFDONMLUrXR/Zm3pR5m0tCmBqa5RK95u
+412jt1dPIwJBANJT3v8pnkth48bQo/fKel6uEYyboRtA5/uHuHkZ6FQF7OUkGogc
+mSJluOdc5t6hI1VsLn0QZEjQZMEOWr+wKSMCQQCC4kXJEsHAve77oP6HtG/IiEn7
+kpyUXRNvFsDE0czpJJBvL/aRFUJxuRK91jhjC68sA7NsKMGg5OXb5I5Jj36xAkEA
+gIT7aFOYBFwGgQAQkWNKLvySgKbAZRTeLBacpHMuQdl1DfdntvAyqpAZ0lY0RKmW
+G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
+7U1yQXnTAEFYM560yJlzUpOb1V4cScGd365tiSMvxLOvTA==
+-----END RSA PRIVATE KEY-----`
+  const read = readPem(pem)
+  if (!read.ok) throw new Error(read.why)
+  const { key } = read
+  const sign = rsaSha256(key)
+
+  test('the fingerprint of its key', () =>
+    expect(key.fingerprint).toBe('73:61:a2:21:67:e0:df:be:7e:4b:93:1e:15:98:a5:b7'))
+
+  test('GET with a query', async () => {
+    const query = `availabilityDomain=Pjwf%3A%20PHX-AD-1&compartmentId=${compartment}&displayName=TeamXInstances&volumeId=${volume}`
+    const text = signingString([
+      ['date', date],
+      ['(request-target)', `get /20160918/instances?${query}`],
+      ['host', host],
+    ])
+    expect(toBase64(await sign(text))).toBe(
+      'GBas7grhyrhSKHP6AVIj/h5/Vp8bd/peM79H9Wv8kjoaCivujVXlpbKLjMPeDUhxkFIWtTtLBj3sUzaFj34XE6YZAHc9r2DmE4pMwOAy/kiITcZxa1oHPOeRheC0jP2dqbTll8fmTZVwKZOKHYPtrLJIJQHJjNvxFWeHQjMaR7M=',
+    )
+  })
+
+  test('POST with a body', async () => {
+    const body = `{
+    "compartmentId": "${compartment}",
+    "instanceId": "ocid1.instance.oc1.phx.abuw4ljrlsfiqw6vzzxb43vyypt4pkodawglp3wqxjqofakrwvou52gb6s5a",
+    "volumeId": "${volume}"
+}`
+    const hash = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))))
+    expect(hash).toBe('V9Z20UJTvkvpJ50flBzKE32+6m2zJjweHpDMX/U4Uy0=')
+    const text = signingString([
+      ['date', date],
+      ['(request-target)', 'post /20160918/volumeAttachments'],
+      ['host', host],
+      ['content-length', '316'],
+      ['content-type', 'application/json'],
+      ['x-content-sha256', hash],
+    ])
+    expect(toBase64(await sign(text))).toBe(
+      'Mje8vIDPlwIHmD/cTDwRxE7HaAvBg16JnVcsuqaNRim23fFPgQfLoOOxae6WqKb1uPjYEl0qIdazWaBy/Ml8DRhqlocMwoSXv0fbukP8J5N80LCmzT/FFBvIvTB91XuXI3hYfP9Zt1l7S6ieVadHUfqBedWH0itrtPJBgKmrWso=',
+    )
+  })
+
+  test('the same through the signer, with the date in a header that no runtime sets', async () => {
+    const access = { tenancy, user, fingerprint: key.fingerprint, key }
+    const at = new Date('2014-01-05T21:31:40Z')
+    const body = new TextEncoder().encode('{}')
+    const url = `https://${host}/20160918/volumeAttachments?a=b%20c`
+    const headers = await oracleSign(access, () => at)({ method: 'POST', url, body, contentType: 'application/json' })
+    const text = signingString([
+      ['x-date', 'Sun, 05 Jan 2014 21:31:40 GMT'],
+      ['(request-target)', 'post /20160918/volumeAttachments?a=b%20c'],
+      ['host', host],
+      ['content-length', '2'],
+      ['content-type', 'application/json'],
+      ['x-content-sha256', 'RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o='],
+    ])
+    expect(headers.get('x-date')).toBe('Sun, 05 Jan 2014 21:31:40 GMT')
+    expect(headers.get('authorization')).toBe(
+      `Signature version="1",keyId="${tenancy}/${user}/${key.fingerprint}",algorithm="rsa-sha256",headers="x-date (request-target) host content-length content-type x-content-sha256",signature="${toBase64(await sign(text))}"`,
+    )
+  })
+})
+
+describe('what Oracle refuses', () => {
+  async function refusal(manner: Partial<OracleManner>, change: Partial<NativeStore> = {}): Promise<StoreError> {
+    const source = nativeSource(storeOf(fakeOf(manner), change), 'a.mp4')
+    return source.stat().then(
+      () => Promise.reject(new Error('it was taken')),
+      (error: StoreError) => error,
+    )
+  }
+  const wrong = { ...access, key: accessWith(anothers.pem).key }
+
+  test.each<[string, string, Partial<OracleManner>, Partial<NativeStore>]>([
+    ['another private key', 'credentials_invalid', {}, { sign: oracleSign(wrong) }],
+    ['another user', 'credentials_invalid', {}, { sign: oracleSign({ ...access, user: `${user}x` }) }],
+    ['a clock of an hour ago', 'clock_skew', { now: () => Date.now() + 3_600_000 }, {}],
+    ['another bucket', 'no_such_bucket', {}, { place: { ...place, bucket: 'other' } }],
+    ['another namespace', 'no_such_bucket', {}, { place: { ...place, namespace: 'other' } }],
+    ['another host', 'credentials_invalid', { host: 'objectstorage.us-ashburn-1.oraclecloud.com' }, {}],
+    ['a user without permission', 'forbidden', { denied: ['GetObject', 'HeadObject'] }, {}],
+    ['a missing object', 'not_found', {}, {}],
+  ])('%s: %s', async (_, code, manner, change) => {
+    const error = await refusal(manner, change)
+    expect(error).toMatchObject({ name: 'StoreError', provider: 'oracle', code })
+    for (const canary of [tenancy, user, access.fingerprint, 'Signature', mine.pem.slice(40, 80)]) {
+      expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(canary)
+    }
+  })
+
+  test.each([
+    [429, 'TooManyRequests', 'unreachable'],
+    [503, 'ServiceUnavailable', 'unreachable'],
+    [400, 'QuotaExceeded', 'quota_exceeded'],
+    [409, 'ConcurrentObjectUpdate', 'unreachable'],
+    [413, 'RequestEntityTooLarge', 'too_large'],
+    [400, '<script>&', 'invalid'],
+  ])('%i %s of a put: %s', async (status, code, expected) => {
+    const fake = fakeOf()
+    fake.fault = () => ({ status, code })
+    await expect(nativeSink(storeOf(fake), '').put('a', sample, sample.length, 'video/mp4')).rejects.toMatchObject({
+      code: expected,
+      status,
+    })
+  })
+
+  test('a part that is not the one uploaded', async () => {
+    const sink = nativeSink(storeOf(fakeOf()), '')
+    const upload = await sink.beginUpload('a', 'video/mp4')
+    const one = await sink.uploadPart('a', upload, 1, sample, sample.length)
+    const two = await sink.uploadPart('a', upload, 2, inPieces(sample), sample.length)
+    const swapped = [
+      { n: 1, etag: two },
+      { n: 2, etag: one },
+    ]
+    await expect(sink.completeUpload('a', upload, swapped)).rejects.toMatchObject({ code: 'invalid' })
+    await expect(sink.uploadPart('b', upload, 1, sample, sample.length)).rejects.toMatchObject({
+      code: 'no_such_upload',
+    })
+    await sink.abortUpload('a', upload)
+  })
+
+  test('trying out leaves nothing, tells of what it makes, and meets what the first write would', async () => {
+    const fake = fakeOf()
+    const kept: string[] = []
+    await nativeSink(storeOf(fake), '').tryOut!('dir', async (_, path) => void kept.push(path))
+    expect([fake.uploads.size, fake.objects.size, kept]).toEqual([0, 0, ['dir/.splicepoint']])
+    const refusing = nativeSink(storeOf(fakeOf({ denied: ['CreateMultipartUpload'] })), '')
+    await expect(refusing.tryOut!('', async () => undefined)).rejects.toMatchObject({ code: 'forbidden' })
+  })
+})
+
+describe('planted faults turn the suite red', () => {
+  const sinkFaults: [string, (good: Sink, fake: FakeOracle) => Partial<Sink>][] = [
+    ['none', () => ({})],
+    [
+      'parts that are swapped',
+      (good) => ({
+        completeUpload: (path, upload, parts) =>
+          good.completeUpload(
+            path,
+            upload,
+            parts.map((part, i) => ({ n: part.n, etag: parts.at(-1 - i)!.etag })),
+          ),
+      }),
+    ],
+    ['an abort that does nothing', () => ({ abortUpload: async () => undefined })],
+    ['deletions that are left out', () => ({ deleteMany: async () => undefined })],
+  ]
+  test.each(sinkFaults)('sink: %s', async (name, fault) => {
+    const fake = fakeOf()
+    let prefix = ''
+    const failed = await red(
+      sinkChecks({
+        async sink() {
+          prefix = `${crypto.randomUUID()}/`
+          const good = nativeSink(storeOf(fake), prefix)
+          return { ...good, ...fault(good, fake) }
+        },
+        stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
+        contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
+        minPartBytes: 1024,
+      }),
+    )
+    expect([name, failed.length > 0]).toEqual([name, name !== 'none'])
+  })
+
+  const sourceFaults: [string, (fake: FakeOracle) => Partial<NativeStore>][] = [
+    ['none', () => ({})],
+    ['a wrong signature', () => ({ sign: oracleSign({ ...access, key: accessWith(anothers.pem).key }) })],
+    ['a read that is cut short', (fake) => ((fake.cutShort = 1), {})],
+    [
+      'a query that is not signed',
+      (fake) => ({ transport: (url, init) => transportOf(fake.handle)(`${String(url)}?x=1`, init) }),
+    ],
+  ]
+  test.each(sourceFaults)('source: %s', async (name, fault) => {
+    const fake = fakeOf()
+    const change = fault(fake)
+    const opened = (): Source => nativeSource(storeOf(fake, change), 'k')
+    const failed = await red(
+      sourceChecks({
+        async open(bytes) {
+          fake.put('k', bytes)
+          return opened()
+        },
+        replace: async (bytes) => fake.put('k', bytes),
+        async missing() {
+          fake.objects.clear()
+          return opened()
+        },
+      }),
+    )
+    expect([name, failed.length > 0]).toEqual([name, name !== 'none'])
+  })
+})

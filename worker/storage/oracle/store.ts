@@ -1,0 +1,23 @@
+// In charge of: Oracle's Object Storage behind its door for S3, with a customer secret key.
+// Not in charge of: the requests (s3/), the native API (client.ts).
+import type { StoreKey } from '#contract/keys.ts'
+import type { XmlStore } from '../s3/client.ts'
+import { sigV4 } from '../s3/sign.ts'
+import type { Transport } from '../transport.ts'
+import type { OraclePlace } from './place.ts'
+import { compatibleBase, oracleName } from './place.ts'
+
+type Pair = Extract<StoreKey, { kind: 'pair' }>
+
+export function compatibleStore(place: OraclePlace, key: Pair, transport: Transport): XmlStore {
+  const { region } = place
+  return {
+    provider: 'oracle',
+    place: { name: oracleName(place), base: compatibleBase(place), region },
+    sign: sigV4(key, region),
+    transport,
+    // Not among the operations that Oracle lists.
+    deletesMany: false,
+    members: 'access_key and secret_key',
+  }
+}
