@@ -14,6 +14,8 @@ const SHOWN: Record<string, unknown> = {
   ...Object.fromEntries(HIDDEN.map((name) => [name, null])),
 }
 const AWS = { cloud_provider: 'aws', access_key: 'A', secret_key: 'B' }
+const ORACLE = { cloud_provider: 'oracle', access_key: 'A', secret_key: 'B', region: 'eu-frankfurt-1' }
+const GOOGLE = { cloud_provider: 'gcloud', access_key: 'A', secret_key: 'B' }
 const fromS3 = (members: Record<string, unknown>) => ({
   input: 's3://films/film.mp4',
   cloud_credentials: { input: { ...AWS, ...members }, output: { cloud_provider: 'vendor-store' } },
@@ -75,6 +77,22 @@ export const addresses: Row[] = [
   provider('output', 'aws', {
     bucket_output_path: 's3://films/out',
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: AWS },
+  }),
+  provider('input', 'oracle', {
+    input: 'oci://axaxnpcrorw5/films/film.mp4',
+    cloud_credentials: { input: ORACLE, output: { cloud_provider: 'vendor-store' } },
+  }),
+  provider('output', 'oracle', {
+    bucket_output_path: 'oci://axaxnpcrorw5/films/out',
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: ORACLE },
+  }),
+  provider('input', 'gcloud', {
+    input: 'gs://films/film.mp4',
+    cloud_credentials: { input: GOOGLE, output: { cloud_provider: 'vendor-store' } },
+  }),
+  provider('output', 'gcloud', {
+    bucket_output_path: 'gs://films/out',
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: GOOGLE },
   }),
   ...[...AMAZON].map((name) =>
     refused(

@@ -15,9 +15,8 @@ interface Unavailable {
 const EXTENSIONS = ['webhook_url', 'thumbnails'] as const
 
 const UNAVAILABLE: readonly Unavailable[] = [
-  { field: 'cloud_credentials.input.cloud_provider', values: ['oracle', 'gcloud'] },
   // file-upload is input only, by the contract (destinations.ts).
-  { field: 'cloud_credentials.output.cloud_provider', values: ['oracle', 'gcloud', 'http', 'file-upload'] },
+  { field: 'cloud_credentials.output.cloud_provider', values: ['http', 'file-upload'] },
   ...EXTENSIONS.map((field) => ({ field, except: [] })),
 ]
 
@@ -47,7 +46,8 @@ export function acceptedValues(path: string, values: readonly unknown[]): readon
 
 /** Whether the provider can be used on that side of a job. */
 export function isProviderAvailable(side: 'input' | 'output', provider: string): boolean {
-  return !isRefused(rowOf(`cloud_credentials.${side}.cloud_provider`)!, provider)
+  const row = rowOf(`cloud_credentials.${side}.cloud_provider`)
+  return row === undefined || !isRefused(row, provider)
 }
 
 export function notAvailable(what: string): string {

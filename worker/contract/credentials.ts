@@ -2,6 +2,7 @@
 // Not in charge of: paths (addresses.ts, destinations.ts), whether a key is right (the store says so).
 import { parseHttp, schemeOf, SCHEMES } from './addresses.ts'
 import { availableValues, isProviderAvailable, notAvailable } from './availability.ts'
+import { readStoreKey } from './keys.ts'
 import type { Findings } from './problems.ts'
 import { redactCredentials, showValue } from './redact.ts'
 import { isMembers, own, readFields, showName, type Members } from './reading.ts'
@@ -110,39 +111,19 @@ function checkProviders(draft: Draft, findings: Findings): void {
 }
 
 type Known = Partial<CredentialFields>
-const isPem = (text: string | null | undefined) => text?.includes('-----BEGIN ') === true
 
 /** Decision "Stores": what each provider needs; the message names what is missing. */
 function checkKeys(known: Known, path: string, findings: Findings): void {
   const provider = known.cloud_provider
-  const lacks = (...names: (keyof CredentialFields)[]) => names.filter((name) => !known[name])
   const require = (names: string[], message: string) => {
     for (const name of names) findings.problem('required', `${path}.${name}`, message)
   }
-  if (provider === 'aws') require(lacks('access_key', 'secret_key'), 'aws needs access_key and secret_key')
-  const hasPem = isPem(known.private_key) || isPem(known.secret_key)
-  const hasPair = lacks('access_key', 'secret_key').length === 0
-  if (provider === 'oracle') {
-    const missing = [...lacks('tenancy_ocid', 'user_ocid', 'oci_fingerprint'), ...(hasPem ? [] : ['private_key'])]
-    if (missing.length > 0 && (!hasPair || isPem(known.secret_key))) {
-      const either = `oracle needs access_key and secret_key, or tenancy_ocid, user_ocid, oci_fingerprint and a PEM key`
-      findings.problem(
-        'required',
-        path,
-        `${either}; for the first ${list(lacks('access_key', 'secret_key'))}, for the second ${list(missing)}`,
-      )
-    }
-    require(lacks('region'), 'oracle needs region')
+  if (provider === 'aws') {
+    const missing = (['access_key', 'secret_key'] as const).filter((name) => !known[name])
+    require(missing, 'aws needs access_key and secret_key')
   }
-  if (provider === 'gcloud' && !hasPair && (!known.client_email || !hasPem)) {
-    const missing = [...lacks('client_email'), ...(hasPem ? [] : ['private_key'])]
-    const either = 'gcloud needs access_key and secret_key, or client_email and a PEM key'
-    findings.problem(
-      'required',
-      path,
-      `${either}; for the first ${list(lacks('access_key', 'secret_key'))}, for the second ${list(missing)}`,
-    )
-  }
+  if (provider === 'oracle' || provider === 'gcloud') checkStoreKey(provider, known, path, findings)
+  if (provider === 'oracle' && !known.region) require(['region'], 'oracle needs region')
   // The last line of "Stores": region becomes part of a host name, so it is validated as one before use.
   const isCloud = provider === 'aws' || provider === 'oracle' || provider === 'gcloud'
   if (isCloud && known.region && !/^[a-z0-9-]{1,63}$/.test(known.region)) {
@@ -151,6 +132,21 @@ function checkKeys(known: Known, path: string, findings: Findings): void {
       `${path}.region`,
       `${path}.region must be lower-case letters, digits and -, like "us-east-1"`,
     )
+  }
+}
+
+function checkStoreKey(provider: 'oracle' | 'gcloud', known: Known, path: string, findings: Findings): void {
+  const read = readStoreKey(provider, known)
+  if (!read.ok) {
+    for (const { code, member, message } of read.problems) {
+      const field = member === null ? path : `${path}.${member}`
+      findings.problem(code, field, field + message)
+    }
+    return
+  }
+  for (const member of read.unused) {
+    const why = `has no effect: ${read.key.kind === 'pair' ? 'access_key and secret_key are' : 'the PEM key is'} used`
+    findings.warn('no_effect', `${path}.${member}`, `${path}.${member} ${why}`)
   }
 }
 
@@ -181,10 +177,4 @@ function checkAmazon(known: Known, path: string, findings: Findings): void {
     `${path}.endpoint`,
     `${path}.endpoint must be an address like "https://s3.example.com", without a bucket, a user name or a query`,
   )
-}
-
-function list(missing: string[]): string {
-  return missing.length === 0
-    ? 'nothing is missing'
-    : `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`
 }

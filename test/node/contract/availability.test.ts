@@ -14,26 +14,12 @@ describe('what this version has not built is refused, never ignored', () => {
   })
 
   it.each([
-    ['oracle', 'oci://ns/bucket/k', { access_key: 'a', secret_key: 'b', region: 'us-phoenix-1' }],
-    ['gcloud', 'gs://bucket/k', { client_email: 'a@b.example', private_key: '-----BEGIN PRIVATE KEY-----\nx' }],
-  ])('%s as input', (cloud_provider, input, keys) => {
-    expect(refuse(request({ input, cloud_credentials: { input: { cloud_provider, ...keys } } }))).toEqual([
-      {
-        code: 'not_available',
-        field: 'cloud_credentials.input.cloud_provider',
-        message: `cloud_provider "${cloud_provider}" as input is not available in this version of Splicepoint; use "aws" or "http" or "file-upload" or "vendor-store"`,
-        allowed: ['aws', 'http', 'file-upload', 'vendor-store'],
-      },
-    ])
-  })
-
-  it.each([
     ['http', 'not_available'],
     ['file-upload', 'invalid_value'],
   ])('%s as output: %s', (cloud_provider, code) => {
     const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
     expect(refuse(request({ cloud_credentials }))).toMatchObject([
-      { code, field: 'cloud_credentials.output.cloud_provider', allowed: ['aws', 'vendor-store'] },
+      { code, field: 'cloud_credentials.output.cloud_provider', allowed: ['aws', 'oracle', 'gcloud', 'vendor-store'] },
     ])
   })
 })

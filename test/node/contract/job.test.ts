@@ -179,7 +179,7 @@ describe('a request that is refused', () => {
     expect(refuse(request({ cloud_credentials: { input: { region: 'x' } } }))[0]).toMatchObject({
       code: 'required',
       field: 'cloud_credentials.input.cloud_provider',
-      allowed: ['aws', 'http', 'file-upload', 'vendor-store'],
+      allowed: ['aws', 'oracle', 'gcloud', 'http', 'file-upload', 'vendor-store'],
     })
   })
 
