@@ -1,0 +1,72 @@
+// In charge of: the strict S3 of these tests behind a socket, where a test can hold back an operation.
+// Not in charge of: what S3 does (fake.ts).
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { FakeS3, type Manner } from './fake.ts'
+
+export class S3Server extends FakeS3 {
+  readonly #server: Server
+  /** Answers nothing to a request of this kind until the promise is there. */
+  gate: (line: string) => Promise<void> | null = () => null
+  /** Lines of `log` whose answer waits. */
+  readonly waiting: string[] = []
+
+  private constructor(manner: Manner) {
+    super(manner)
+    this.#server = createServer((request, response) => {
+      // A Worker or a transcoder that was killed breaks off, which is what some tests are about.
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+  }
+
+  static async start(manner: Manner): Promise<S3Server> {
+    const made = new S3Server(manner)
+    made.#server.listen(0, '127.0.0.1')
+    await once(made.#server, 'listening')
+    return made
+  }
+
+  /** `127.0.0.1:<port>`, as ALLOW_PRIVATE_HOSTS names it. */
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.method ?? 'GET'
+    const headers = new Map(
+      Object.entries(request.headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.join(', ') : (value ?? ''),
+      ]),
+    )
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    // As S3: every body with its length, none in chunks.
+    if (method === 'PUT' && !headers.has('content-length')) {
+      response.writeHead(411).end('<Error><Code>MissingContentLength</Code></Error>')
+      return
+    }
+    const from = this.log.length
+    const answer = this.handle({
+      method,
+      target: request.url ?? '/',
+      headers,
+      body: new Uint8Array(Buffer.concat(chunks)),
+    })
+    const line = this.log[from]
+    const gate = line === undefined ? null : this.gate(line)
+    if (gate) {
+      this.waiting.push(line!)
+      await gate
+    }
+    const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+    response.writeHead(answer.status, { 'content-length': body.length, ...answer.headers })
+    response.end(method === 'HEAD' ? undefined : body)
+  }
+}
