@@ -84,6 +84,8 @@ export class FakeS3 {
   readonly uploads = new Map<string, Upload>()
   /** Every request that was understood, as `PutObject bucket/key`. */
   readonly log: string[] = []
+  /** Targets of the requests that were refused. */
+  readonly refused: string[] = []
   fault: Fault = () => null
   /** After it happened: the answer is another one. CompleteMultipartUpload can be 200 with an error inside. */
   spoil: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
@@ -101,6 +103,7 @@ export class FakeS3 {
       return this.#answer(request)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
+      this.refused.push(`${request.method} ${request.target}`)
       const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code><Message>${error.code}; you sent ${escape(request.headers.get('authorization') ?? '')}</Message>${error.more}<RequestId>4442587FB7D0A2F9</RequestId></Error>`
       return {
         status: error.status,

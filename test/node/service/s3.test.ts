@@ -37,8 +37,8 @@ afterEach(() => {
   s3.gate = () => null
   s3.fault = () => null
   // Whatever happens to a job: nothing half-sent stays, and nothing that was said holds a secret.
-  expect([...s3.uploads.values()]).toEqual([])
-  expect(service.stderr() + service.stdout.join('\n')).not.toContain('canary')
+  if (s3.uploads.size > 0) throw new Error(`uploads are left: ${[...s3.uploads.keys()].join(', ')}`)
+  if (/canary/i.test(service.stderr() + service.stdout.join('\n'))) throw new Error('a secret was logged')
 })
 
 const aws = (change: object = {}): object => ({
@@ -157,11 +157,15 @@ test.each<[string, object, object, object]>([
   ['a wrong region', {}, { region: 'us-east-1' }, { code: 'wrong_region', details: { status: 400 } }],
 ])('%s ends the job before the encode', async (_, change, output, error) => {
   const from = s3.log.length
+  const refusedBefore = s3.refused.length
   const id = await service.create(job({ cloud_credentials: { input: aws(), output: aws(output) }, ...change }))
   const status = await service.ended(id)
   expect(status).toMatchObject({ state: 'error', outputs: [], tcode_progress: '0', error })
   expect(JSON.stringify(status)).not.toContain('canary')
   expect(s3.log.slice(from).filter((line) => /^(UploadPart|PutObject|Complete)/.test(line))).toEqual([])
+  // Once, and by the try-out: an encoder was never started.
+  const refused = s3.refused.slice(refusedBefore)
+  expect(refused.map((target) => /^POST .*\/\.splicepoint\?uploads=$/.test(target))).toEqual([true])
 })
 
 test.each<[string, string, object, object]>([
