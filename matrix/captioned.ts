@@ -33,15 +33,9 @@ function message([first, second]: readonly [number, number]): number[] {
   return [...START_CODE, 6, 4, data.length, ...data, 0x80]
 }
 
-/** 2 s at 29.97 with `text` on channel 1. */
-export async function captionedClip(file: (name: string) => string, text: string): Promise<string> {
-  const [bare, said, path] = [file('bare.h264'), file('said.h264'), file('captions.ts')]
-  const picture = 'testsrc2=s=320x180:r=30000/1001:d=2'
-  // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
-  const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
-  await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
-  const bytes = await readFile(bare)
-  const queue = pairs(text, 20)
+/** An H.264 byte stream of one slice a picture, without B-frames, with `text` on channel 1 for `held` pictures. */
+export function withCaptions(bytes: Buffer, text: string, held: number): Buffer {
+  const queue = pairs(text, held)
   const parts: Uint8Array[] = []
   let from = 0
   for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex')) {
@@ -50,7 +44,17 @@ export async function captionedClip(file: (name: string) => string, text: string
     parts.push(bytes.subarray(from, at), Uint8Array.from(message(queue.shift() ?? [0, 0])))
     from = at
   }
-  await writeFile(said, Buffer.concat([...parts, bytes.subarray(from)]))
+  return Buffer.concat([...parts, bytes.subarray(from)])
+}
+
+/** 2 s at 29.97 with `text` on channel 1. */
+export async function captionedClip(file: (name: string) => string, text: string): Promise<string> {
+  const [bare, said, path] = [file('bare.h264'), file('said.h264'), file('captions.ts')]
+  const picture = 'testsrc2=s=320x180:r=30000/1001:d=2'
+  // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
+  const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
+  await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
+  await writeFile(said, withCaptions(await readFile(bare), text, 20))
   await ffmpeg(['-r', '30000/1001', '-f', 'h264', '-i', said, '-c', 'copy', path])
   return path
 }

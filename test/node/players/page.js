@@ -1,0 +1,194 @@
+// In charge of: playing one address in one player, and keeping what a test wants to know: errors, pictures, what reached the
+// decoder, captions, cues. Runs in the browser.
+const video = document.getElementById('video')
+const seen = { errors: [], pictures: [], flashes: [], heights: [], texts: [], cues: [], appended: [], switched: null }
+window.seen = seen
+
+// What a player hands to the decoder, with the offset on the timeline: the truth about its clock.
+// oxlint-disable-next-line typescript/unbound-method -- called with its owner
+const add = MediaSource.prototype.addSourceBuffer
+MediaSource.prototype.addSourceBuffer = function (mime) {
+  const buffer = add.call(this, mime)
+  // oxlint-disable-next-line typescript/unbound-method -- called with its owner
+  const append = buffer.appendBuffer
+  const kind = mime.startsWith('audio') ? 'audio' : 'video'
+  buffer.appendBuffer = function (data) {
+    const bytes =
+      data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    seen.appended.push({ kind, offset: buffer.timestampOffset, bytes: bytes.slice() })
+    return append.call(buffer, data)
+  }
+  return buffer
+}
+
+const context = document.getElementById('canvas').getContext('2d', { willReadFrequently: true })
+let bright = false
+function look(_now, { mediaTime, height }) {
+  context.drawImage(video, 0, 0, 16, 9)
+  const { data } = context.getImageData(0, 0, 16, 9)
+  let sum = 0
+  for (let at = 0; at < data.length; at += 4) sum += data[at]
+  const isBright = sum / (data.length / 4) > 128
+  if (isBright && !bright) seen.flashes.push(mediaTime)
+  bright = isBright
+  seen.pictures.push(mediaTime)
+  if (seen.heights.at(-1) !== height) seen.heights.push(height)
+  video.requestVideoFrameCallback(look)
+}
+video.requestVideoFrameCallback(look)
+
+function note(track) {
+  track.mode = 'hidden'
+  track.addEventListener('cuechange', () => {
+    for (const cue of track.activeCues ?? [])
+      if (cue.text) seen.texts.push({ kind: track.kind, label: track.label, start: cue.startTime, text: cue.text })
+  })
+}
+video.textTracks.addEventListener('addtrack', ({ track }) => note(track))
+
+/** Shaka's own display needs its interface; this one only keeps what would be shown. */
+class KeptTexts {
+  #visible = false
+  append(cues) {
+    for (const cue of cues) {
+      const inner = (each) => [each.payload, ...each.nestedCues.map(inner)].join('')
+      seen.texts.push({ kind: 'captions', label: 'shaka', start: cue.startTime, text: inner(cue) })
+    }
+  }
+  configure() {}
+  remove() {
+    return true
+  }
+  isTextVisible() {
+    return this.#visible
+  }
+  setTextVisibility(on) {
+    this.#visible = on
+  }
+  setTextLanguage() {}
+  enableTextDisplayer() {}
+  destroy() {
+    return Promise.resolve()
+  }
+}
+
+const players = {
+  hls(address) {
+    const hls = new Hls({ startLevel: 0, autoStartLoad: true, capLevelToPlayerSize: false })
+    hls.on(Hls.Events.ERROR, (_event, { details, fatal, error }) =>
+      seen.errors.push(`${details} ${fatal} ${error?.message}`),
+    )
+    hls.on(Hls.Events.MANIFEST_PARSED, () => (hls.loadLevel = 0))
+    hls.on(Hls.Events.LEVEL_LOADED, (_event, { details }) => {
+      for (const range of Object.values(details.dateRanges ?? {}))
+        seen.cues.push({ id: range.id, start: (range.startDate - details.fragments[0].programDateTime) / 1000 })
+    })
+    hls.loadSource(address)
+    hls.attachMedia(video)
+    return {
+      // Behind what is buffered: the picture changes at the boundary of a segment.
+      change: () => (hls.nextLevel = hls.levels.length - 1),
+      count: () => hls.levels.length,
+    }
+  },
+  async shaka(address) {
+    shaka.polyfill.installAll()
+    const player = new shaka.Player()
+    player.addEventListener('error', ({ detail }) => seen.errors.push(`shaka ${detail.code} ${detail.message}`))
+    player.addEventListener('timelineregionadded', ({ detail }) =>
+      seen.cues.push({ id: detail.id, start: detail.startTime }),
+    )
+    player.addEventListener('metadataadded', (event) =>
+      seen.cues.push({ id: event.values?.[0]?.key ?? '', start: event.startTime }),
+    )
+    await player.attach(video)
+    // What is in the buffer when a rendition changes stays: the next segment is the first of the other one.
+    player.configure({ abr: { enabled: false }, streaming: { bufferingGoal: 2, rebufferingGoal: 0.5 } })
+    player.configure('textDisplayFactory', () => new KeptTexts())
+    await player.load(address).catch(({ code, data }) => {
+      throw new Error(`shaka ${code} ${JSON.stringify(data)}`)
+    })
+    const byHeight = () => player.getVariantTracks().toSorted((a, b) => a.height - b.height)
+    player.selectVariantTrack(byHeight()[0], true)
+    const [text] = player.getTextTracks()
+    // The first one is selected but not shown: selecting it again would change nothing.
+    player.selectTextTrack(null)
+    if (text) player.selectTextTrack(text)
+    return { change: () => player.selectVariantTrack(byHeight().at(-1), false), count: () => byHeight().length }
+  },
+  dash(address) {
+    const player = dashjs.MediaPlayer().create()
+    player.on('error', ({ error }) => seen.errors.push(`dash ${error?.code} ${error?.message}`))
+    for (const scheme of ['urn:scte:scte35:2014:xml+bin'])
+      player.on(scheme, ({ event }) =>
+        seen.cues.push({ id: String(event.id), start: event.calculatedPresentationTime }),
+      )
+    player.updateSettings({
+      streaming: {
+        abr: { autoSwitchBitrate: { video: false, audio: false }, initialBitrate: { video: 1 } },
+        buffer: {
+          fastSwitchEnabled: false,
+          bufferTimeDefault: 2,
+          bufferTimeAtTopQuality: 2,
+          bufferTimeAtTopQualityLongForm: 2,
+        },
+        text: { defaultEnabled: true },
+      },
+    })
+    player.initialize(video, address, false)
+    const byRate = () => player.getRepresentationsByType('video').toSorted((a, b) => a.bandwidth - b.bandwidth)
+    return {
+      change: () => player.setRepresentationForTypeById('video', byRate().at(-1).id, false),
+      count: () => byRate().length,
+    }
+  },
+}
+
+/** Plays to the end; changes to the best rendition at `changeAt` seconds. */
+window.play = async (name, address, changeAt) => {
+  let gone = false
+  const control = await players[name](address)
+  if (video.readyState < 3) await new Promise((done) => video.addEventListener('canplay', done, { once: true }))
+  video.addEventListener('timeupdate', () => {
+    if (gone || video.currentTime < changeAt) return
+    gone = true
+    seen.switched = control.count()
+    control.change()
+  })
+  video.addEventListener('error', () => seen.errors.push(`video ${video.error?.message}`))
+  await video.play()
+}
+
+window.state = () => ({
+  ended: video.ended,
+  time: video.currentTime,
+  duration: video.duration,
+  paused: video.paused,
+  ready: video.readyState,
+  seeking: video.seeking,
+  rate: video.playbackRate,
+  errors: seen.errors,
+})
+
+function base64(bytes) {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
+  return btoa(text)
+}
+
+window.report = () => {
+  const { droppedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality()
+  const buffered = Array.from({ length: video.buffered.length }, (_, index) => [
+    video.buffered.start(index),
+    video.buffered.end(index),
+  ])
+  return {
+    ...seen,
+    appended: seen.appended.map(({ kind, offset, bytes }) => ({ kind, offset, bytes: base64(bytes) })),
+    duration: video.duration,
+    ended: video.ended,
+    dropped: droppedVideoFrames,
+    total: totalVideoFrames,
+    buffered,
+  }
+}

@@ -1,0 +1,131 @@
+// hls.js, Shaka Player and dash.js in headless Chromium play what a real job wrote, as the service serves it, to the end.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PublicStatus } from '../../../worker/contract/status.ts'
+import { workspace } from '../media.ts'
+import { jobOf, Service } from '../service/service.ts'
+import { heard } from './appended.ts'
+import { findChromium, PlayerBrowser, type Played, type PlayerName } from './browser.ts'
+import { CLIP, richClip } from './clip.ts'
+
+const chromium = await findChromium()
+if (chromium === null) {
+  if (process.env['REQUIRE_ALL'] === '1') throw new Error('no Chromium here: apt-get install chromium')
+  console.log('players: skipped, there is no Chromium here (apt-get install chromium)')
+}
+
+const HEIGHTS = [90, 180]
+/** Seconds that two B-frames hold a picture back. */
+const REORDER = 2 / CLIP.rate
+const common = {
+  bucket_output_path: 'show',
+  segment_length: 2,
+  gop_length: 1,
+  scte35_passthough: true,
+  closed_captions: true,
+  videoProfiles: [
+    { output: 'high', width: 320, height: 180, video_bitrate: 600 },
+    { output: 'low', width: 160, height: 90, video_bitrate: 150 },
+  ],
+}
+
+describe.skipIf(chromium === null)('players', () => {
+  let service: Service
+  let browser: PlayerBrowser
+  let space: Awaited<ReturnType<typeof workspace>>
+  const made: Partial<Record<'cmaf' | 'ts' | 'smooth', PublicStatus>> = {}
+
+  beforeAll(async () => {
+    space = await workspace()
+    service = await Service.start()
+    browser = await PlayerBrowser.start(chromium!)
+    const input = await service.upload(await richClip((name) => space.file(name)))
+    const job = async (change: object): Promise<PublicStatus> => {
+      const status = await service.ended(await service.create(jobOf(input, 'file-upload', { ...common, ...change })))
+      expect(status).toMatchObject({ state: 'ready', error: null })
+      return status
+    }
+    made.cmaf = await job({ segmented_output_hls: true, segmented_output_dash: true, create_tar_file: true })
+    made.ts = await job({ output_container: 'ts', segmented_output_hls: true })
+    made.smooth = await job({ output_container: 'silverlight' })
+  }, 300_000)
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]()
+    await service?.[Symbol.asyncDispose]()
+    await space?.[Symbol.asyncDispose]()
+  })
+
+  const address = (job: keyof typeof made, path: string): string => {
+    const url = made[job]?.outputs.find((output) => output.path === `show/${path}`)?.url
+    if (url == null) throw new Error(`no ${path} in ${JSON.stringify(made[job]?.outputs.map((output) => output.path))}`)
+    return url
+  }
+
+  /** Everything that holds for every player. */
+  async function requirePlayed(played: Played, late: number): Promise<void> {
+    expect(played.errors).toEqual([])
+    expect(played.ended).toBe(true)
+    expect(Math.abs(played.duration - late - CLIP.seconds)).toBeLessThan(0.05)
+    expect(played.switched).toBe(HEIGHTS.length)
+    expect(played.heights).toEqual(HEIGHTS)
+    expect(played.buffered.length).toBeLessThanOrEqual(1)
+    // What the decoder was given: every second flashes and beeps once, where it should, in both renditions.
+    const { flashes, beeps, video, audio } = await heard(played, CLIP.rate, (name) => space.file(name))
+    const seconds = Array.from({ length: CLIP.seconds }, (_, second) => second)
+    for (const second of seconds) {
+      const near = (times: number[]): number[] => times.filter((time) => Math.floor(time) === second)
+      expect(near(flashes).length, `flash of second ${second}`).toBeGreaterThanOrEqual(1)
+      expect(near(beeps).length, `beep of second ${second}`).toBeGreaterThanOrEqual(1)
+    }
+    for (const time of [...flashes, ...beeps]) expect(Math.abs((time % 1) - late - CLIP.flash)).toBeLessThan(0.01)
+    for (const stretches of [video, audio]) {
+      const begins = Math.min(...stretches.map(([start]) => start))
+      const ends = Math.max(...stretches.map(([, end]) => end))
+      // Sound of a transport stream begins up to an encoder delay before its pictures.
+      expect(begins).toBeGreaterThan(-0.03)
+      expect(begins).toBeLessThan(late + 0.03)
+      expect(ends).toBeGreaterThan(CLIP.seconds - 0.03)
+      // One after the other without a gap, also where the rendition changed.
+      let reached = begins
+      for (const [start, end] of stretches.toSorted((a, b) => a[0] - b[0])) {
+        expect(start).toBeLessThan(reached + 0.03)
+        reached = Math.max(reached, end)
+      }
+    }
+    // What was shown: flashes in time, none missing, none twice.
+    expect(played.flashes.length).toBe(CLIP.seconds)
+    for (const [second, time] of played.flashes.entries())
+      expect(Math.abs(time - second - late - CLIP.flash)).toBeLessThan(0.085)
+  }
+
+  const requireCaption = (played: Played): void =>
+    expect(played.texts.map(({ text }) => text.trim())).toContain(CLIP.caption)
+  const requireCue = (played: Played): void =>
+    expect(played.cues.map(({ start }) => Math.round(start * 100) / 100)).toContain(CLIP.splice)
+
+  const cases: [PlayerName, keyof typeof made, string, { captions?: boolean; cues?: boolean; late?: number }][] = [
+    ['hls', 'cmaf', 'master.m3u8', { captions: true, cues: true }],
+    // hls.js begins a transport stream's time at its first DTS, which B-frames put before the first picture.
+    ['hls', 'ts', 'master.m3u8', { captions: true, cues: true, late: REORDER }],
+    ['shaka', 'cmaf', 'master.m3u8', { captions: true, cues: true }],
+    ['shaka', 'cmaf', 'manifest.mpd', { captions: true, cues: true }],
+    ['dash', 'cmaf', 'manifest.mpd', { captions: true, cues: true }],
+    ['dash', 'smooth', 'show.ism/Manifest', {}],
+    ['hls', 'cmaf', 'tar.m3u8', { captions: true }],
+    ['shaka', 'cmaf', 'tar.mpd', {}],
+    ['dash', 'cmaf', 'tar.mpd', {}],
+  ]
+  test.each(cases)('%s plays the %s output from %s', async (player, job, path, { captions, cues, late = 0 }) => {
+    const played = await browser.play(player, address(job, path), 1, 45)
+    expect(played.trouble).toEqual([])
+    if (process.env['SHOW'] === '1')
+      console.log(
+        player,
+        job,
+        path,
+        JSON.stringify({ ...played, appended: played.appended.length, pictures: played.pictures.length }),
+      )
+    await requirePlayed(played, late)
+    if (captions) requireCaption(played)
+    if (cues) requireCue(played)
+  })
+})
