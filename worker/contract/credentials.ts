@@ -123,6 +123,9 @@ function checkKeys(known: Known, path: string, findings: Findings): void {
     require(missing, 'aws needs access_key and secret_key')
   }
   if (provider === 'oracle' || provider === 'gcloud') checkStoreKey(provider, known, path, findings)
+  if (provider === 'gcloud' && known.region) {
+    findings.warn('no_effect', `${path}.region`, `${path}.region has no effect: gcloud finds a bucket by its name`)
+  }
   if (provider === 'oracle' && !known.region) require(['region'], 'oracle needs region')
   // The last line of "Stores": region becomes part of a host name, so it is validated as one before use.
   const isCloud = provider === 'aws' || provider === 'oracle' || provider === 'gcloud'

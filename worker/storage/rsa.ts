@@ -1,14 +1,28 @@
 // In charge of: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2), with which both Oracle and Google want requests signed.
 // Not in charge of: what is signed, reading keys (contract/pem.ts).
 import type { RsaKey } from '#contract/pem.ts'
+import { StoreError } from './store.ts'
 
-/** → the signature of a text in UTF-8. The key is imported once, at the first signature. @throws DOMException for a key that is none */
-export function rsaSha256(key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
+/**
+ * → the signature of a text in UTF-8. The key is imported once, at the first signature.
+ * @throws StoreError `credentials_invalid` for numbers that are no key: its form was judged before, they were not
+ */
+export function rsaSha256(provider: string, key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
   let imported: Promise<CryptoKey> | null = null
   return async (text) => {
     imported ??= crypto.subtle.importKey('pkcs8', key.pkcs8, algorithm, false, ['sign'])
-    return new Uint8Array(await crypto.subtle.sign(algorithm.name, await imported, new TextEncoder().encode(text)))
+    const bytes = new TextEncoder().encode(text)
+    try {
+      return new Uint8Array(await crypto.subtle.sign(algorithm.name, await imported, bytes))
+    } catch {
+      throw new StoreError(
+        'credentials_invalid',
+        provider,
+        'sign',
+        'The given private key cannot be used: it is damaged.',
+      )
+    }
   }
 }
 

@@ -74,6 +74,7 @@ describe('the key that a credential holds', () => {
     [{ ...oracle, ...pair, ...ocids }, ['tenancy_ocid', 'user_ocid', 'oci_fingerprint']],
     [{ ...oracle, ...ocids, private_key: pem, access_key: 'AKEY' }, ['access_key']],
     [{ ...gcloud, ...pair, client_email: 'a@b' }, ['client_email']],
+    [{ ...gcloud, ...pair, region: 'eu-west-1' }, ['region']],
   ])('what the other kind needs has no effect, and that is said: %#', (credentials, members) => {
     const told = members.map((name) => `no_effect cloud_credentials.input.${name}`)
     expect(names(accept(body(credentials)).warnings)).toEqual(told)

@@ -147,7 +147,7 @@ describe('a token', () => {
   test('is asked for with an assertion that says what RFC 7523 wants, under the header of RFC 7515', async () => {
     const read = readStoreKey('gcloud', { client_email: email, private_key: mine.pem })
     if (!read.ok || read.key.kind !== 'service-account') throw new Error('no key')
-    const made = await assertion(read.key, rsaSha256(read.key.key), 1_300_815_780)
+    const made = await assertion(read.key, rsaSha256('gcloud', read.key.key), 1_300_815_780)
     const [head, claims, signature] = made.split('.')
     expect(head).toBe('eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9')
     expect(JSON.parse(atob(claims!.replaceAll('-', '+').replaceAll('_', '/')))).toEqual({

@@ -150,7 +150,7 @@ G6aFKaqQfOXKCyWoUiVknQJAXrlgySFci/2ueKlIE1QqIiLSZ8V8OlpFLRnb1pzI
   const read = readPem(pem)
   if (!read.ok) throw new Error(read.why)
   const { key } = read
-  const sign = rsaSha256(key)
+  const sign = rsaSha256('oracle', key)
 
   test('the fingerprint of its key', () =>
     expect(key.fingerprint).toBe('73:61:a2:21:67:e0:df:be:7e:4b:93:1e:15:98:a5:b7'))
@@ -250,6 +250,18 @@ describe('what Oracle refuses', () => {
       code: expected,
       status,
     })
+  })
+
+  test('a key of the right form whose numbers are none: no accident, and no request', async () => {
+    const pkcs8 = access.key.pkcs8.slice()
+    pkcs8.fill(0, pkcs8.length - 600)
+    const fake = fakeOf()
+    const sign = oracleSign({ ...access, key: { ...access.key, pkcs8 } })
+    await expect(nativeSource(storeOf(fake, { sign }), 'a').stat()).rejects.toMatchObject({
+      code: 'credentials_invalid',
+      transient: false,
+    })
+    expect(fake.log).toEqual([])
   })
 
   test('a part that is not the one uploaded', async () => {

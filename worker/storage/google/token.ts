@@ -44,7 +44,7 @@ export function bearer(
   transport: Transport,
   now: () => number = Date.now,
 ): Bearer {
-  const sign = rsaSha256(account.key)
+  const sign = rsaSha256('gcloud', account.key)
   let name: Promise<string> | null = null
   return {
     async header() {

@@ -18,7 +18,7 @@ export interface OracleRequest {
 export type OracleSign = (request: OracleRequest) => Promise<Headers>
 
 export function oracleSign(access: Omit<ApiKey, 'kind'>, now: () => Date = () => new Date()): OracleSign {
-  const sign = rsaSha256(access.key)
+  const sign = rsaSha256('oracle', access.key)
   const keyId = `${access.tenancy}/${access.user}/${access.fingerprint}`
   return async ({ method, url, body, contentType }) => {
     const { host, pathname, search } = new URL(url)
