@@ -23,6 +23,8 @@ export interface EgressOptions {
   internalToken: string
   /** Where the service's own requests may go, whatever their address. */
   internalOrigins: readonly string[]
+  /** By `host:port`: another place to which requests for it go, over http and as they are, by the will of who runs this. */
+  connectTo?: ReadonlyMap<string, string>
   /** All addresses of a name; the system's resolver unless a test brings its own. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>
 }
@@ -125,22 +127,26 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
       const parsed = URL.parse(request.url)
       const own = parsed !== null && isOwn(request, parsed)
       const url = own ? parsed : checkAddress(request.url, policy)
-      const answer = await (own ? internal : guarded).request({
-        origin: url.origin,
+      const instead = own ? undefined : options.connectTo?.get(hostAndPort(url))
+      const headers = request.headers.filter(([name]) => !notForwarded.test(name))
+      // A signature covers the host that was named.
+      if (instead !== undefined) headers.push(['host', url.host])
+      const answer = await (own || instead !== undefined ? internal : guarded).request({
+        origin: instead === undefined ? url.origin : `http://${instead}`,
         path: url.pathname + url.search,
         method: request.method,
-        headers: request.headers.filter(([name]) => !notForwarded.test(name)).flat(),
+        headers: headers.flat(),
         body: request.body,
         signal: request.signal,
         responseHeaders: 'raw',
       })
       const raw = answer.headers as unknown as (string | Buffer)[]
-      const headers: [string, string][] = []
+      const returned: [string, string][] = []
       for (let i = 0; i + 1 < raw.length; i += 2) {
         const name = text(raw[i])
-        if (!notReturned.test(name)) headers.push([name, text(raw[i + 1])])
+        if (!notReturned.test(name)) returned.push([name, text(raw[i + 1])])
       }
-      return { status: answer.statusCode, headers, body: answer.body }
+      return { status: answer.statusCode, headers: returned, body: answer.body }
     } catch (error) {
       request.body?.destroy()
       return refusalOf(error, URL.parse(request.url)?.host ?? 'The address')

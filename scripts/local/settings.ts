@@ -23,6 +23,8 @@ export interface LocalSettings {
   apiKey: string | null
   /** host:port pairs, comma-separated, as the Worker reads them. */
   allowPrivateHosts: string
+  /** Pairs of host:port: requests for the first go to the second, over http (egress.ts). */
+  connectTo: [from: string, to: string][]
   /** Passed on when it is set. */
   leaseSeconds: string | null
   /** What every process of ours may know of the environment: where programs are and how to speak, nothing else. */
@@ -52,10 +54,20 @@ export function readSettings(
     transcoders: whole(env, 'TRANSCODERS', 1, 1, 64),
     apiKey: apiKey(env),
     allowPrivateHosts: env['ALLOW_PRIVATE_HOSTS'] ?? '',
+    connectTo: connectTo(env),
     leaseSeconds,
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
     engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH']),
   }
+}
+
+function connectTo(env: Environment): [from: string, to: string][] {
+  const pairs = (env['CONNECT_TO'] ?? '').split(',').filter((pair) => pair.trim() !== '')
+  return pairs.map((pair) => {
+    const found = /^([\w.-]+:\d{1,5})=([\w.-]+:\d{1,5})$/.exec(pair.trim().toLowerCase())
+    if (!found) throw wrong('CONNECT_TO', 'pairs like s3.example.com:443=127.0.0.1:9000, with commas', env)
+    return [found[1]!, found[2]!]
+  })
 }
 
 function apiKey(env: Environment): string | null {

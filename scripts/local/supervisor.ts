@@ -173,7 +173,7 @@ export class LocalService {
   }
 
   #workerStart(port: number, stored: StoredSecrets, run: RunSecrets, transcoderUrls: string[]): WorkerStart {
-    const { stateDir, allowPrivateHosts, leaseSeconds } = this.#settings
+    const { stateDir, allowPrivateHosts, connectTo, leaseSeconds } = this.#settings
     return {
       port,
       stateDir,
@@ -190,6 +190,7 @@ export class LocalService {
         .split(',')
         .map((host) => host.trim().toLowerCase())
         .filter((host) => host !== ''),
+      connectTo,
       internalToken: run.INTERNAL_TOKEN,
       internalOrigins: transcoderUrls,
     }

@@ -14,6 +14,7 @@ export interface WorkerStart {
   /** Vars and secrets, by name. */
   bindings: Record<string, string>
   allowPrivateHosts: string[]
+  connectTo: [from: string, to: string][]
   internalToken: string
   internalOrigins: string[]
 }
@@ -44,6 +45,7 @@ async function serve(start: WorkerStart): Promise<void> {
       outboundService: {
         node: createEgressHandler({
           allowPrivateHosts: new Set(start.allowPrivateHosts),
+          connectTo: new Map(start.connectTo),
           internalToken: start.internalToken,
           internalOrigins: start.internalOrigins,
         }),

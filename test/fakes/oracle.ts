@@ -147,6 +147,7 @@ export class FakeOracle {
         return json({ namespace: this.manner.namespace, bucket: this.manner.bucket, object, uploadId })
       }
       case 'UploadPart': {
+        if (headers.get('content-length') === undefined) throw new Refused(411, 'LengthRequired')
         const n = Number(query.get('uploadPartNum'))
         if (!(Number.isInteger(n) && n >= 1 && n <= 10_000)) throw new Refused(400, 'InvalidUploadPart')
         const part = { bytes: body, type: '', etag: randomUUID() }

@@ -349,3 +349,25 @@ describe('as a node handler', () => {
     },
   )
 })
+
+test('a host that is sent elsewhere keeps its name, its neighbours stay behind the guard', async () => {
+  const there = await canary()
+  const connectTo = new Map([['store.example.com:443', `127.0.0.1:${there.port}`]])
+  const egress = egressFor({ connectTo, resolve: resolveTo('10.0.0.1') })
+  const answer = await egress(get('https://store.example.com/a?b=%20c', { authorization: 'signed' }))
+  expect([answer.status, await answer.text()]).toEqual([200, 'canary'])
+  const [hit] = there.hits
+  expect([hit?.url, hit?.headers.host, hit?.headers.authorization]).toEqual([
+    '/a?b=%20c',
+    'store.example.com',
+    'signed',
+  ])
+  for (const other of [
+    'http://store.example.com/',
+    'https://store.example.com:8443/',
+    'https://x.store.example.com/',
+  ]) {
+    expect((await egress(get(other))).status).toBe(470)
+  }
+  expect(there.hits).toHaveLength(1)
+})
