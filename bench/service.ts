@@ -5,12 +5,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { childrenOf } from '../scripts/local/processes.ts'
 import { ROOT } from '../scripts/local/settings.ts'
 
 export interface Service extends AsyncDisposable {
   baseUrl: string
   apiKey: string
   transcoderPid: number
+  /** The processes that run the Worker: Node, which connects, and the runtimes below it. */
+  workerPids: number[]
   /** A directory that goes with the service. */
   scratch: string
 }
@@ -18,7 +21,7 @@ export interface Service extends AsyncDisposable {
 interface ReadyLine {
   base_url: string
   api_key: string
-  pids: { transcoders: number[] }
+  pids: { worker: number; transcoders: number[] }
 }
 
 export async function startService(env: Record<string, string> = {}): Promise<Service> {
@@ -43,5 +46,13 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   if (line === null) throw new Error('The service did not start.')
   const [transcoderPid] = line.pids.transcoders
   if (transcoderPid === undefined) throw new Error('The service has no transcoder.')
-  return { baseUrl: line.base_url, apiKey: line.api_key, transcoderPid, scratch, [Symbol.asyncDispose]: stop }
+  const workerPids = [line.pids.worker, ...childrenOf(line.pids.worker).map(({ pid }) => pid)]
+  return {
+    workerPids,
+    baseUrl: line.base_url,
+    apiKey: line.api_key,
+    transcoderPid,
+    scratch,
+    [Symbol.asyncDispose]: stop,
+  }
 }

@@ -54,7 +54,7 @@ export async function memory({ note }: BenchOptions): Promise<Row[]> {
 }
 
 /** One second of pictures, repeated without encoding anything again. */
-async function makeLarge(program: string, path: string): Promise<void> {
+export async function makeLarge(program: string, path: string): Promise<void> {
   const loop = `${path}.loop.mov`
   await ffmpeg(program, [
     ...['-loglevel', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=1280x720:rate=25', '-frames:v', `${LOOP_FRAMES}`],
@@ -80,7 +80,7 @@ function order(input: string): object {
 }
 
 /** The high-water mark of resident memory since the process began. */
-function peakMb(pid: number): number {
+export function peakMb(pid: number): number {
   const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return (Number(kib) * 1024) / 1e6
 }

@@ -25,6 +25,8 @@ export interface Manner {
   /** Without `POST ?delete`. */
   noMultiDelete?: boolean
   now?: () => number
+  /** Keeps the sizes and tags of parts and what they make, but no byte: for objects larger than memory. */
+  discard?: boolean
   /** Bytes that all objects may have together. */
   quota?: number
   /** Another proof than a signature: null = there is none, undefined = it is wrong. */
@@ -39,6 +41,9 @@ export type Fault = (
 
 interface Stored {
   bytes: Uint8Array
+  /** Where only the size is kept (`Manner.discard`), and for a file on disk. */
+  size?: number
+  file?: string
   etag: string
   type: string
 }
@@ -61,7 +66,14 @@ export interface FakeRequest {
 export interface FakeAnswer {
   status: number
   headers: Record<string, string>
-  body: Uint8Array | string
+  body: Uint8Array | string | FileSpan
+}
+
+/** Bytes `first` to `last` of a file, to be streamed by whoever has a socket. */
+export interface FileSpan {
+  file: string
+  first: number
+  last: number
 }
 
 const SKEW_MS = 15 * 60_000
@@ -98,6 +110,11 @@ export class FakeS3 {
     this.objects.set(path, { bytes, etag: tag(bytes), type })
   }
 
+  /** An object that lies on disk. */
+  putFile(path: string, file: string, size: number, type: string): void {
+    this.objects.set(path, { bytes: new Uint8Array(0), size, file, etag: `"${size}"`, type })
+  }
+
   handle(request: FakeRequest): FakeAnswer {
     try {
       return this.#answer(request)
@@ -122,7 +139,9 @@ export class FakeS3 {
     const body = new Uint8Array(await request.arrayBuffer())
     const answer = this.handle({ method: request.method, target: pathname + search, headers, body })
     const empty = request.method === 'HEAD' || answer.status === 204
-    const bytes = typeof answer.body === 'string' ? new TextEncoder().encode(answer.body) : answer.body
+    const { body: given } = answer
+    if (typeof given === 'object' && 'file' in given) throw new Error('a file needs a socket')
+    const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
         if (bytes.length > 0) controller.enqueue(bytes.slice())
@@ -233,7 +252,8 @@ export class FakeS3 {
         const n = Number(query.get('partNumber'))
         if (!(n >= 1 && n <= 10_000)) throw new Refused(400, 'InvalidArgument')
         this.#mayHold(body.length)
-        const part = { bytes: body, etag: tag(body), type: '' }
+        const bytes = this.manner.discard ? new Uint8Array(0) : body
+        const part = { bytes, size: body.length, etag: tag(body), type: '' }
         upload.parts.set(n, part)
         return { status: 200, headers: { etag: part.etag }, body: '' }
       }
@@ -277,14 +297,16 @@ export class FakeS3 {
     if (!found) throw new Refused(404, 'NoSuchKey')
     const match = headers.get('if-match')
     if (match !== undefined && match !== found.etag) throw new Refused(412, 'PreconditionFailed')
-    const size = found.bytes.length
+    const size = found.size ?? found.bytes.length
+    const span = (first: number, last: number): Uint8Array | FileSpan =>
+      found.file === undefined ? found.bytes.subarray(first, last + 1) : { file: found.file, first, last }
     const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes' }
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')
     if (!range || method === 'HEAD') {
       return {
         status: 200,
         headers: { ...told, 'content-length': String(size) },
-        body: method === 'HEAD' ? '' : found.bytes,
+        body: method === 'HEAD' ? '' : span(0, size - 1),
       }
     }
     const first = Number(range[1])
@@ -293,7 +315,7 @@ export class FakeS3 {
     return {
       status: 206,
       headers: { ...told, 'content-range': `bytes ${first}-${last}/${size}` },
-      body: found.bytes.subarray(first, last + 1),
+      body: span(first, last),
     }
   }
 
@@ -321,10 +343,10 @@ export class FakeS3 {
       parts.push(part)
     }
     const whole = parts.slice(0, -1)
-    if (whole.some(({ bytes }) => bytes.length < (this.manner.minPartBytes ?? 5 * 1024 * 1024))) {
+    if (whole.some((part) => sizeOf(part) < (this.manner.minPartBytes ?? 5 * 1024 * 1024))) {
       throw new Refused(400, 'EntityTooSmall')
     }
-    if (this.manner.equalParts && whole.some(({ bytes }) => bytes.length !== whole[0]!.bytes.length)) {
+    if (this.manner.equalParts && whole.some((part) => sizeOf(part) !== sizeOf(whole[0]!))) {
       throw new Refused(400, 'InvalidPart')
     }
     const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.bytes.length, 0))
@@ -336,7 +358,8 @@ export class FakeS3 {
       hashes.update(Buffer.from(part.etag.replaceAll('"', ''), 'hex'))
     }
     const etag = `"${hashes.digest('hex')}-${parts.length}"`
-    this.objects.set(path, { bytes, etag, type: upload.type })
+    const size = parts.reduce((sum, part) => sum + sizeOf(part), 0)
+    this.objects.set(path, { bytes, size, etag, type: upload.type })
     this.uploads.delete(id)
     return xml('CompleteMultipartUploadResult', `<Key>${escape(path)}</Key><ETag>${escape(etag)}</ETag>`)
   }
@@ -358,6 +381,10 @@ function operationOf(method: string, key: string, query: Map<string, string>): s
 function xml(root: string, inner: string): FakeAnswer {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inner}</${root}>`
   return { status: 200, headers: { 'content-type': 'application/xml' }, body }
+}
+
+function sizeOf({ size, bytes }: Stored): number {
+  return size ?? bytes.length
 }
 
 function tag(bytes: Uint8Array): string {

@@ -1,8 +1,10 @@
 // In charge of: the strict S3 of these tests behind a socket, where a test can hold back an operation.
 // Not in charge of: what S3 does (fake.ts).
 import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 import { FakeS3, type Manner } from './fake.ts'
 
 export class S3Server extends FakeS3 {
@@ -64,6 +66,13 @@ export class S3Server extends FakeS3 {
     if (gate) {
       this.waiting.push(line!)
       await gate
+    }
+    if (typeof answer.body === 'object' && 'file' in answer.body) {
+      const { file, first, last } = answer.body
+      response.writeHead(answer.status, { 'content-length': last - first + 1, ...answer.headers })
+      // Readers leave early when they have what they want.
+      await pipeline(createReadStream(file, { start: first, end: last }), response).catch(() => undefined)
+      return
     }
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
     response.writeHead(answer.status, { 'content-length': body.length, ...answer.headers })

@@ -1,0 +1,76 @@
+// In charge of: the most memory that the transcoder and the Worker take for a job that reads 2 GB from S3 and writes to it
+// as much as an encoder makes of that.
+// Not in charge of: how fast S3 is: the server is on this machine, verifies signatures and keeps nothing.
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from '../../scripts/demo/client.ts'
+import { S3Server } from '../../test/s3/server.ts'
+import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
+import { followJob } from '../job.ts'
+import { startService } from '../service.ts'
+import type { BenchOptions, Row } from '../table.ts'
+import { makeLarge, peakMb } from './memory.ts'
+
+const TRANSCODER_MB = 200
+/** What one isolate may take on Cloudflare. */
+const ISOLATE_MB = 128
+const KEYS = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'secret' }
+
+export async function stores({ note }: BenchOptions): Promise<Row[]> {
+  const engine = await locateEngine(process.env)
+  await using s3 = await S3Server.start({ accounts: [KEYS], buckets: ['films'], discard: true, equalParts: true })
+  await using service = await startService({ ALLOW_PRIVATE_HOSTS: s3.host })
+  const path = join(service.scratch, 'large.mov')
+  await makeLarge(engine.ffmpeg, path)
+  const { size } = await stat(path)
+  s3.putFile('films/large.mov', path, size, 'video/quicktime')
+  const names = ['transcoder', 'node of the Worker', ...service.workerPids.slice(1).map((_, n) => `workerd ${n}`)]
+  const peaks = (): number[] => [service.transcoderPid, ...service.workerPids].map((pid) => peakMb(pid))
+  const idle = peaks()
+  const client = new Client(service.baseUrl, service.apiKey)
+  const began = performance.now()
+  const { phases, status } = await followJob(client, await client.create(order(s3.host)))
+  const seconds = (performance.now() - began) / 1000
+  const after = peaks()
+  const written = status.outputs[0]?.size ?? 0
+  note(`${(size / 1e9).toFixed(2)} GB in, ${(written / 1e6).toFixed(0)} MB out in ${seconds.toFixed(1)} s (${phases})`)
+  for (const [n, name] of names.entries()) {
+    note(`${name}: peak ${idle[n]?.toFixed(0)} MB when idle, ${after[n]?.toFixed(0)} MB after`)
+  }
+  const counted = (what: string): number => s3.log.filter((line) => line.startsWith(`${what} `)).length
+  note(`${counted('GetObject')} reads, ${counted('UploadPart')} parts, ${s3.uploads.size} uploads left`)
+  const row = (name: string, mb: number, goal: number): Row => ({
+    name: `${name}, 2 GB from S3 and ${(written / 1e6).toFixed(0)} MB to it`,
+    ours: `${mb.toFixed(0)} MB`,
+    baseline: '–',
+    ratio: null,
+    goal: `< ${goal} MB`,
+    met: mb < goal,
+  })
+  // The runtime itself, and what it has compiled, are there before; there are several.
+  const growth = after.slice(2).map((mb, n) => mb - (idle[n + 2] ?? 0))
+  return [
+    row('transcoder’s peak memory', after[0] ?? 0, TRANSCODER_MB),
+    row('what workerd’s memory grows by', Math.max(...growth), ISOLATE_MB),
+  ]
+}
+
+/** MPEG-2 at the highest rate that it may have: many bytes for little work. */
+function order(host: string): object {
+  return {
+    input: 's3://films/large.mov',
+    output_container: 'ts',
+    video_codec: 'mpeg2',
+    bucket_output_path: 's3://films/out',
+    videoProfiles: [{ output: 'large.ts', width: 1280, height: 720, video_bitrate_mode: 'cbr', video_bitrate: 60_000 }],
+    audioProfiles: [],
+    cloud_credentials: {
+      input: {
+        cloud_provider: 'aws',
+        access_key: KEYS.accessKey,
+        secret_key: KEYS.secretKey,
+        endpoint: `http://${host}`,
+      },
+    },
+  }
+}
