@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { bytesOf } from '../s3/fake.ts'
 import type { Handle } from './transport.ts'
 
 export class FakeServer {
@@ -19,7 +20,7 @@ export class FakeServer {
         const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
         const body = await buffer(request)
         const answer = await handle({ method: request.method ?? '', target: request.url ?? '', headers, body })
-        const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+        const bytes = bytesOf(answer.body)
         const length = request.method === 'HEAD' ? {} : { 'content-length': String(bytes.length) }
         response.writeHead(answer.status, { ...length, ...answer.headers }).end(bytes)
       })().catch(() => response.destroy())

@@ -1,6 +1,6 @@
 // In charge of: asking a strict server in memory, in place of the network.
 // Not in charge of: what it answers.
-import type { FakeAnswer, FakeRequest } from '../s3/fake.ts'
+import { bytesOf, type FakeAnswer, type FakeRequest } from '../s3/fake.ts'
 
 export type Handle = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 
@@ -13,7 +13,7 @@ export function transportOf(handle: Handle): (url: string | URL, init?: RequestI
     const body = new Uint8Array(await request.arrayBuffer())
     if (body.length > 0 || request.method === 'POST') headers.set('content-length', String(body.length))
     const answer = await handle({ method: request.method, target: pathname + search, headers, body })
-    const bytes = typeof answer.body === 'string' ? new TextEncoder().encode(answer.body) : answer.body
+    const bytes = bytesOf(answer.body)
     const told = new Headers(answer.headers)
     if (!told.has('content-length')) told.set('content-length', String(bytes.length))
     const empty = request.method === 'HEAD' || answer.status === 204

@@ -76,6 +76,12 @@ export interface FileSpan {
   last: number
 }
 
+/** For whoever has no socket to stream a file to. */
+export function bytesOf(body: FakeAnswer['body']): Uint8Array {
+  if (typeof body === 'object' && 'file' in body) throw new Error('a file needs a socket')
+  return typeof body === 'string' ? new TextEncoder().encode(body) : body
+}
+
 const SKEW_MS = 15 * 60_000
 
 class Refused extends Error {
@@ -139,9 +145,7 @@ export class FakeS3 {
     const body = new Uint8Array(await request.arrayBuffer())
     const answer = this.handle({ method: request.method, target: pathname + search, headers, body })
     const empty = request.method === 'HEAD' || answer.status === 204
-    const { body: given } = answer
-    if (typeof given === 'object' && 'file' in given) throw new Error('a file needs a socket')
-    const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given
+    const bytes = bytesOf(answer.body)
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
         if (bytes.length > 0) controller.enqueue(bytes.slice())
