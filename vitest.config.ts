@@ -2,6 +2,10 @@
 // `node`: in Node 24, for the transcoder, the scripts and everything that runs ffmpeg or whole processes.
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { buildWeb } from './scripts/web.ts'
+
+// Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
+await buildWeb()
 
 export default defineConfig({
   test: {

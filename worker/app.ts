@@ -4,6 +4,7 @@ import { cors } from 'hono/cors'
 import { authenticate } from './auth.ts'
 import type { AppEnv } from './http.ts'
 import { answerError, errorResponse, notFound } from './problems.ts'
+import { dashboard } from './routes/dashboard.ts'
 import { door } from './routes/door.ts'
 import { jobs } from './routes/jobs.ts'
 import { keys } from './routes/keys.ts'
@@ -31,4 +32,5 @@ export const app = new Hono<AppEnv>()
   .use('/uploads/*', authenticate('jobs'))
   .route('/uploads', uploads)
   .route('/o', objects)
+  .route('/', dashboard)
   .route('/', door as unknown as Hono<AppEnv>)

@@ -2,7 +2,7 @@
 // Not in charge of: one child's life (child.ts), what is printed (start.ts, demo.ts).
 import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { KeptChild } from './child.ts'
 import { openLog, type LogFile } from './log.ts'
@@ -200,6 +200,8 @@ export class LocalService {
   #wranglerEnv(): Record<string, string> {
     return {
       ...this.#settings.inherited,
+      // wrangler starts the [build] of wrangler.toml by the name "node", which may be an older one elsewhere.
+      PATH: [dirname(process.execPath), this.#settings.inherited['PATH'] ?? ''].join(delimiter),
       CI: '1',
       NO_COLOR: '1',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',

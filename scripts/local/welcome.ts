@@ -15,6 +15,7 @@ export function welcome(service: RunningService, settings: LocalSettings): strin
   const near = relative(STARTED_FROM, settings.stateDir)
   return `
 Splicepoint serves at  ${baseUrl}
+Dashboard              ${baseUrl}/   (sign in with the key)
 API key                ${apiKey}
 Data, logs, secrets    ${near === '' || near.startsWith('..') ? settings.stateDir : near}
 ffmpeg                 ${engine.version} (${engine.ffmpeg})

@@ -1,0 +1,94 @@
+// In charge of: building the dashboard, web/ → web/dist/site, when anything it is made of has changed. wrangler runs it
+// before `dev` and `deploy`, the local service and the tests before they start.
+// Not in charge of: serving it (wrangler.toml, worker/routes/dashboard.ts).
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { build } from 'esbuild'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const SOURCES = ['web/src', 'web/public', 'web/index.html', 'worker/contract', 'package-lock.json', 'scripts/web.ts']
+/** What wrangler.toml serves. */
+export const SITE = join(ROOT, 'web/dist/site')
+const STAMP = join(ROOT, 'web/dist/stamp')
+
+/** One hash of every source, by name and content. */
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const source of SOURCES) {
+    for (const path of await filesOf(join(ROOT, source))) {
+      hash.update(`${relative(ROOT, path)}\0`).update(await readFile(path))
+    }
+  }
+  return hash.digest('hex')
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => null)
+  if (entries === null) return [path]
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+}
+
+/** Others may read or build the same at this moment: a file appears whole or not at all. */
+async function put(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true })
+  const part = `${path}.${process.pid}.part`
+  await writeFile(part, content)
+  await rename(part, path)
+}
+
+/** Returns whether there was something to do. */
+export async function buildWeb(): Promise<boolean> {
+  const wanted = await fingerprint()
+  if ((await readFile(STAMP, 'utf8').catch(() => '')) === wanted) return false
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: { app: 'web/src/main.tsx', style: 'web/src/style/all.css' },
+    outdir: SITE,
+    entryNames: 'assets/[name]-[hash]',
+    chunkNames: 'assets/[name]-[hash]',
+    assetNames: 'assets/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'external',
+    charset: 'utf8',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  const made = (source: string) => {
+    const found = Object.entries(metafile.outputs).find(([, output]) => output.entryPoint === source)
+    if (!found) throw new Error(`${source} was not built`)
+    return found
+  }
+  const address = (path: string) => `/${relative(SITE, join(ROOT, path))}`
+  const [script, { imports }] = made('web/src/main.tsx')
+  const [style] = made('web/src/style/all.css')
+  const eager = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => address(path))
+  const page = (await readFile(join(ROOT, 'web/index.html'), 'utf8'))
+    .replace('{{style}}', address(style))
+    .replace('{{script}}', address(script))
+    .replace('{{preload}}', eager.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    '))
+  const files = new Map<string, string | Uint8Array>(outputFiles.map(({ path, contents }) => [path, contents]))
+  for (const path of await filesOf(join(ROOT, 'web/public'))) {
+    files.set(join(SITE, relative(join(ROOT, 'web/public'), path)), await readFile(path))
+  }
+  // Last, so that it never names what is not there yet.
+  files.set(join(SITE, 'index.html'), page)
+  for (const [path, content] of files) await put(path, content)
+  for (const path of await filesOf(SITE)) {
+    if (!files.has(path) && !path.endsWith('.part')) await rm(path, { force: true })
+  }
+  await put(STAMP, wanted)
+  return true
+}
+
+if (import.meta.main) await buildWeb()

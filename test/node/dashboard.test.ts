@@ -1,0 +1,138 @@
+// In charge of: what of the dashboard can be told without a browser: that nothing is forgotten in its tables, and its size.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { jobErrors, requestErrors } from '../../worker/contract/errors.ts'
+import { validateJob } from '../../worker/contract/job.ts'
+import { jobFields } from '../../worker/contract/request.ts'
+import { buildWeb, SITE } from '../../scripts/web.ts'
+import { adviceFor } from '../../web/src/advice.ts'
+import { bodyOf, curlLine, shownBody } from '../../web/src/form/body.ts'
+import { elsewhere, groups } from '../../web/src/form/groups.ts'
+import { presets } from '../../web/src/form/presets.ts'
+import { bytes, duration, inputName, situation } from '../../web/src/words.ts'
+
+const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
+
+test.for(codes)('the dashboard has advice for the error %s (web/src/advice.ts)', (code) => {
+  expect(adviceFor(code)).toMatch(/^[A-Z].{20,}\.$/)
+})
+
+test('the form has a place for every field of a job (web/src/form/groups.ts)', () => {
+  const placed = [...groups.flatMap(({ fields }) => fields), ...elsewhere]
+  expect(placed.toSorted()).toEqual(Object.keys(jobFields.shape).toSorted())
+})
+
+const stores = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } }
+
+test.for(presets.map((preset) => [preset.id, preset] as const))('the service accepts the preset %s', ([, { body }]) => {
+  const judged = validateJob({ ...body, input: '1', cloud_credentials: stores }, { baseUrl: 'https://x.test' })
+  expect(judged).toMatchObject({ ok: true, warnings: [] })
+})
+
+test('a stored configuration becomes the same request again, without secrets', () => {
+  const [preset] = presets
+  const judged = validateJob(
+    { ...preset!.body, input: 'https://a.test/film.mp4', cloud_credentials: { input: { cloud_provider: 'http' } } },
+    { baseUrl: 'https://x.test' },
+  )
+  if (!judged.ok) throw new Error('refused')
+  const again = validateJob(bodyOf(judged.config), { baseUrl: 'https://x.test' })
+  expect(again).toEqual(judged)
+})
+
+describe('what is shown of a request', () => {
+  const body = {
+    input: 'https://a.test/film.mp4?signature=abc',
+    videoProfiles: [{ output: "it's.mp4" }],
+    audioProfiles: [],
+    cloud_credentials: {
+      input: { cloud_provider: 'http', access_key: 'AKIAVERYSECRET', secret_key: 'hunter2' },
+      output: { cloud_provider: 'gcloud', private_key: '-----BEGIN KEY', session_token: 'token' },
+    },
+  }
+
+  test('has no secret in it', () => {
+    for (const shown of [shownBody(body), curlLine(body, 'https://x.test', false)]) {
+      expect(shown).not.toMatch(/abc|AKIA|hunter2|BEGIN KEY|"token"/)
+    }
+  })
+
+  test('is one line for a shell, whatever quotes are in it', () => {
+    expect(curlLine(body, 'https://x.test', true)).toContain(`"it'\\''s.mp4"`)
+    expect(curlLine(body, 'https://x.test', true)).toMatch(/'https:\/\/x\.test\/api\/v0\/job\?dry_run=true'$/)
+  })
+})
+
+test.for([
+  [0, '0 bytes'],
+  [999, '999 bytes'],
+  [12_345, '12.3 kB'],
+  [999_600, '1 MB'],
+  [100_000_000, '100 MB'],
+] as const)('%d bytes are "%s"', ([count, text]) => {
+  expect(bytes(count)).toBe(text)
+})
+
+test.for([
+  [0.4, '0.4 s'],
+  [59.6, '1 min'],
+  [200, '3 min 20 s'],
+  [7500, '2 h 5 min'],
+  [360_000, '4 d 4 h'],
+] as const)('%d seconds are "%s"', ([seconds, text]) => {
+  expect(duration(seconds)).toBe(text)
+})
+
+test.for([
+  ['s3://bucket/a/film.mp4', 'film.mp4'],
+  ['https://x.test/film.mp4?sig=1', 'film.mp4'],
+  ['https://x.test/uploads/12', 'Upload 12'],
+  ['7', 'Upload 7'],
+] as const)('the input %s is called "%s"', ([input, name]) => {
+  expect(inputName(input)).toBe(name)
+})
+
+const status = {
+  job_id: 'x',
+  state: 'ready',
+  job_completed: false,
+  phase: 'queued',
+  queue_position: 2,
+  eta_seconds: null,
+  dry_run: false,
+} as Parameters<typeof situation>[0]
+
+test.for([
+  [{}, 'Waiting; 2 jobs are before it.'],
+  [{ queue_position: 0 }, 'Next in the queue.'],
+  [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding; about 1 min 15 s left.'],
+  [{ job_completed: true, phase: 'done' }, 'All outputs are in place.'],
+  [{ state: 'error', job_completed: true }, 'The job failed.'],
+] as const)('a job that is %j stands so', ([change, sentence]) => {
+  expect(situation({ ...status, ...change })).toBe(sentence)
+})
+
+describe('the built page', () => {
+  const LIMIT = 150_000
+
+  test('loads less than 150 kB of script, compressed, before anybody wants to play something', async () => {
+    await buildWeb()
+    const page = await readFile(join(SITE, 'index.html'), 'utf8')
+    const scripts = [...page.matchAll(/(?:src|modulepreload" href)="(\/assets\/[^"]+\.js)"/g)].map((match) => match[1]!)
+    expect(scripts.length).toBeGreaterThan(0)
+    let total = 0
+    for (const script of scripts) total += gzipSync(await readFile(join(SITE, script))).length
+    expect(total).toBeLessThan(LIMIT)
+    // The player is a file of its own.
+    const all = (await readdir(join(SITE, 'assets'))).filter((name) => name.startsWith('shaka') && name.endsWith('.js'))
+    expect(all).toHaveLength(1)
+    expect(scripts.join()).not.toContain(all[0])
+  })
+
+  test('has nothing inline and nothing from elsewhere', async () => {
+    const page = await readFile(join(SITE, 'index.html'), 'utf8')
+    expect(page).not.toMatch(/<script(?![^>]*src="\/)|<style|style=|https?:/)
+  })
+})

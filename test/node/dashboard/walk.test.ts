@@ -1,0 +1,263 @@
+// In charge of: what a person does in the dashboard, done in a real browser against the real service.
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { makeClip, workspace } from '../media.ts'
+import { findChromium } from '../players/browser.ts'
+import { jobOf, Service } from '../service/service.ts'
+import { launch, requireChromium, shoot, signIn, visit } from './browser.ts'
+
+const chromium = await findChromium()
+let service: Service
+let browser: Browser
+let space: Awaited<ReturnType<typeof workspace>>
+
+beforeAll(async () => {
+  if (chromium === null) return
+  space = await workspace()
+  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
+  await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30, audio: [2] })
+  service = await Service.start({ LEASE_SECONDS: '30' })
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+/** Serious findings of axe-core, each with the element. The script is run past the page's policy, which forbids others. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const results = await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+  )
+  return (results as { id: string; impact: string; nodes: { html: string }[] }[])
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+}
+
+/** Every page once, in one look; in both the rules for all people hold. */
+async function lookAt(page: Page, name: string): Promise<void> {
+  await shoot(page, name)
+  expect(await violations(page), name).toEqual([])
+}
+
+/** Time goes on, pictures and sound are decoded. (As text: this runs in the page, whose types are not Node's.) */
+const PLAYING = `(() => {
+  const video = document.querySelector('video')
+  return video !== null && video.currentTime > 0.5 && video.getVideoPlaybackQuality().totalVideoFrames > 10 &&
+    video.webkitAudioDecodedByteCount > 0
+})()`
+const plays = (page: Page) => expect.poll(() => page.evaluate(PLAYING), { timeout: 30_000 }).toBe(true)
+
+const percent = async (page: Page) =>
+  Number(await page.getByRole('progressbar', { name: 'Transcode' }).getAttribute('aria-valuenow'))
+
+test('its files have a policy that lets nothing in, and may be kept for ever where their names change with them', async () => {
+  const page = await fetch(`${service.base}/`)
+  for (const answer of [page, await fetch(`${service.base}/jobs/1`)]) {
+    const policy = answer.headers.get('content-security-policy')
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/)
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  }
+  const script = /src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
+  const { headers } = await fetch(service.base + script)
+  expect(headers.get('content-type')).toMatch(/javascript/)
+  expect(headers.get('cache-control')).toContain('immutable')
+})
+
+test('a person signs in, uploads a file, follows the job without reloading and plays its result', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/new')
+  await page.getByLabel('API key').waitFor()
+  await lookAt(page, 'sign-in')
+  await signIn(page, service.ready.api_key)
+
+  // A deep link is kept through the sign-in.
+  await page.getByRole('heading', { name: 'New job' }).waitFor()
+  await page.getByLabel('Media file').setInputFiles(space.file('long.mp4'))
+  await page.getByText('long.mp4 is uploaded').waitFor()
+  await page.getByRole('radio', { name: /^One MP4/ }).check()
+  await lookAt(page, 'new')
+  await page.evaluate('globalThis.sameDocument = true')
+  await page.getByRole('button', { name: 'Start the job' }).click()
+
+  await page.getByRole('heading', { name: /Upload 1/ }).waitFor()
+  const seen = new Set<number>()
+  await expect
+    .poll(async () => seen.add(await percent(page)).size, { timeout: 60_000, interval: 200 })
+    .toBeGreaterThan(2)
+  await lookAt(page, 'job-running')
+  await page.getByText('All outputs are in place.').first().waitFor({ timeout: 120_000 })
+  expect(await page.evaluate(`'sameDocument' in globalThis`)).toBe(true)
+  expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b))
+
+  await page.getByRole('button', { name: /Play video-720.mp4/ }).click()
+  await plays(page)
+  await lookAt(page, 'job-done')
+  expect(complaints).toEqual([])
+}, 240_000)
+
+test('the web ladder plays as HLS and as DASH, at the rendition that is chosen', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Media file').setInputFiles(space.file('film.mp4'))
+  await page.getByText('film.mp4 is uploaded').waitFor()
+  await page.getByRole('radio', { name: /Web ladder/ }).check()
+  await page.getByRole('button', { name: 'Start the job' }).click()
+  await page.getByText('All outputs are in place.').first().waitFor({ timeout: 180_000 })
+  for (const form of ['HLS', 'DASH']) {
+    await page.getByRole('combobox', { name: 'Play' }).selectOption({ label: form })
+    const button = page.getByRole('button', { name: `Play ${form}` })
+    if (await button.isVisible()) await button.click()
+    await plays(page)
+    await page.getByRole('combobox', { name: 'Rendition' }).selectOption({ label: '360 lines' })
+    await expect
+      .poll(() => page.evaluate(`document.querySelector('video')?.videoHeight`), { timeout: 30_000 })
+      .toBe(360)
+  }
+  await shoot(page, 'job-ladder')
+  expect(complaints).toEqual([])
+}, 300_000)
+
+test('a job is cancelled from its page, after a question', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(
+    jobOf(await service.upload(space.file('long.mp4')), 'file-upload', {
+      videoProfiles: [{ output: 'big.mp4', width: 1920, height: 1080, video_bitrate: 6000 }],
+      h264_quality: 'best',
+    }),
+  )
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel the job' }).click()
+  await page.getByText('The job was cancelled.').first().waitFor()
+  expect((await service.ended(id)).state).toBe('cancelled')
+  expect(complaints).toEqual([])
+})
+
+test('the error of a failed job is told with what to do about it', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(jobOf('http://127.0.0.1:9/film.mp4', 'http'))
+  await service.ended(id)
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByText('source_address_refused').waitFor()
+  await page.getByText('Sources must be reachable from the internet').waitFor()
+  await lookAt(page, 'job-failed')
+  await page.getByRole('link', { name: 'Run again with changes' }).click()
+  await expect
+    .poll(() =>
+      page
+        .getByLabel(/Address/)
+        .first()
+        .inputValue(),
+    )
+    .toBe('http://127.0.0.1:9/film.mp4')
+  expect(complaints).toEqual([])
+})
+
+test('problems stand beside their fields, in the words of the service, before anything is sent', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  const bitrate = page.getByRole('group', { name: 'Rendition 1' }).getByLabel(/Bitrate \(kbps\)/)
+  await bitrate.fill('10')
+  const problem = page.getByText(/should be at least|at least 100/).first()
+  await problem.waitFor()
+  expect(await bitrate.getAttribute('aria-invalid')).toBe('true')
+  await page.getByRole('button', { name: 'Start the job' }).click()
+  await page.getByText('Choose a file to upload first.').first().waitFor()
+  await lookAt(page, 'new-problems')
+  expect(new URL(page.url()).pathname).toBe('/new')
+  expect(complaints).toEqual([])
+})
+
+test('a dry run tells in words what would be made and what it would take', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Media file').setInputFiles(space.file('film.mp4'))
+  await page.getByText('film.mp4 is uploaded').waitFor()
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.getByText(/about \$0\.\d+/).waitFor({ timeout: 60_000 })
+  await shoot(page, 'new-estimate')
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+  await page.getByText('Dry run', { exact: true }).first().waitFor()
+  await lookAt(page, 'jobs')
+  expect(complaints).toEqual([])
+})
+
+test('keys are issued, shown once and revoked with the admin key, which may not see jobs', async () => {
+  const { page } = await visit(browser, service.base)
+  await page.goto('/')
+  await signIn(page, service.ready.admin_key)
+  await page.getByLabel('Label').fill('for the test')
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  const key = await page.getByLabel('The new key').inputValue()
+  expect(key).toMatch(/^sp_/)
+  const use = () =>
+    fetch(`${service.base}/api/v0/job`, { headers: { authorization: `Basic ${btoa(`${key}:`)}` } }).then(
+      ({ status }) => status,
+    )
+  expect(await use()).toBe(200)
+  await lookAt(page, 'keys')
+  await page.getByRole('button', { name: 'Revoke for the test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('Revoked').waitFor()
+})
+
+test('a key that stops working leads back to the sign-in with a sentence, and no dialog of the browser', async () => {
+  const { page } = await visit(browser, service.base)
+  await page.goto('/limits')
+  await signIn(page, 'sp_wrong')
+  await page.getByText('This API key is not known').waitFor()
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('heading', { name: 'Limits', exact: true }).waitFor()
+  await page.evaluate(`sessionStorage.setItem('splicepoint.key', 'sp_gone')`)
+  await page.goto('/')
+  await page.getByText('Your key is no longer accepted.').waitFor()
+  expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0)
+})
+
+test.for([
+  ['dark', { colorScheme: 'dark' }],
+  ['phone', { viewport: { width: 390, height: 844 } }],
+] as const)('every page is readable: %s', async ([look, options]) => {
+  const { page, complaints } = await visit(browser, service.base, options)
+  await page.goto('/')
+  await lookAt(page, `sign-in-${look}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('listitem').first().waitFor()
+  await lookAt(page, `jobs-${look}`)
+  const { jobs } = (await (await service.call('/api/v0/job')).json()) as {
+    jobs: { _auto_generated_id_: number; status: { state: string; job_completed: boolean; dry_run: boolean } }[]
+  }
+  const ids = new Map(jobs.map(({ _auto_generated_id_: id, status }) => [status.dry_run ? 'dry' : status.state, id]))
+  for (const [state, id] of ids) {
+    await page.goto(`/jobs/${id}`)
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+    await lookAt(page, `job-${state}-${look}`)
+  }
+  await page.goto('/new')
+  await page.getByRole('heading', { name: 'Renditions' }).waitFor()
+  await lookAt(page, `new-${look}`)
+  await page.goto('/limits')
+  await page.getByRole('heading', { name: /Video bitrates/ }).waitFor()
+  await lookAt(page, `limits-${look}`)
+  await page.goto('/keys')
+  await page.getByRole('button', { name: 'Sign in with another key' }).waitFor()
+  // A phone has no room to scroll sideways.
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  // The service refuses the list of keys to this key: the only complaint there may be.
+  expect(complaints.filter((text) => !text.includes('403'))).toEqual([])
+})

@@ -1,0 +1,28 @@
+// In charge of: the dashboard's addresses inside of the Worker, their headers, and that the API's own answers stay JSON.
+// Not in charge of: what is served before the Worker is asked (test/node/dashboard).
+import { env } from 'cloudflare:workers'
+import { expect, test } from 'vitest'
+import { app } from '../../worker/app.ts'
+
+const get = async (path: string) => app.request(`https://service.test${path}`, {}, env)
+
+test.for(['/jobs/12', '/new', '/new?from=3', '/keys', '/limits'])(
+  '%s is the dashboard, with a policy that lets nothing in',
+  async (path) => {
+    const answer = await get(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+    const policy = answer.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'; script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await answer.text()).toContain('<div id="app">')
+  },
+)
+
+test.for(['/nope', '/api/v0/nope', '/jobs', '/assets/nope.js'])('%s is a 404 in JSON', async (path) => {
+  const answer = await get(path)
+  expect(answer.status).toBe(404)
+  expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } })
+})

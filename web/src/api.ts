@@ -1,0 +1,171 @@
+// In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
+// Not in charge of: following a job (live.ts), sending files (upload.ts).
+import type { Problem, Warning } from '#contract/errors.ts'
+import type { JobConfig } from '#contract/job.ts'
+import type { PublicStatus } from '#contract/status.ts'
+import { currentKey, signOut } from './session.ts'
+
+export interface Job {
+  status: PublicStatus
+  config: JobConfig
+}
+
+export interface ListedJob {
+  _auto_generated_id_: number
+  job_id: string
+  input: string
+  cloud: string
+  updated_at: string
+  status: PublicStatus
+}
+
+export interface Page {
+  jobs: ListedJob[]
+  next_cursor: string | null
+}
+
+export interface CreatedJob {
+  _auto_generated_id_: number
+  warnings: Warning[]
+}
+
+export interface ApiKey {
+  id: string
+  account: string
+  label: string
+  scopes: string[]
+  created_at: string
+  last_used_at: string | null
+  revoked_at: string | null
+}
+
+/** An answer other than success; `code` "offline" = there was none. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly problems: Problem[]
+  constructor(status: number, code: string, message: string, problems: Problem[] = []) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.problems = problems
+  }
+}
+
+/** RFC 7617: the user name is the key, in UTF-8; the password is ignored. */
+export function authorization(key: string): string {
+  const bytes = new TextEncoder().encode(`${key}:`)
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`
+}
+
+interface Ask {
+  method?: 'GET' | 'POST' | 'DELETE'
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  /** In place of the session's. */
+  key?: string
+}
+
+const OFFLINE = 'The service does not answer. Is it running, and is this machine connected?'
+
+/** The answer as it is, success or not. @throws ApiError when there is none */
+export async function send(path: string, ask: Ask = {}): Promise<Response> {
+  const key = ask.key ?? currentKey() ?? ''
+  try {
+    return await fetch(path, {
+      method: ask.method ?? 'GET',
+      // The key is in a header of ours: the browser must neither add a login of its own nor ask for one.
+      credentials: 'omit',
+      cache: 'no-store',
+      headers: {
+        authorization: authorization(key),
+        ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...ask.headers,
+      },
+      ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
+      ...(ask.signal ? { signal: ask.signal } : {}),
+    })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(0, 'offline', OFFLINE)
+  }
+}
+
+async function request<T>(path: string, ask: Ask = {}): Promise<T> {
+  const response = await send(path, ask)
+  if (!response.ok) throw refusal(response.status, await response.text(), ask.key === undefined)
+  return (response.status === 204 ? undefined : await response.json()) as T
+}
+
+interface ErrorBody {
+  error?: { code?: string; message?: string; details?: unknown }
+}
+
+/** An error answer as a value; a key that is no longer accepted ends the session. */
+export function refusal(status: number, text: string, ofSession: boolean): ApiError {
+  let error: ErrorBody['error']
+  try {
+    error = (JSON.parse(text) as ErrorBody).error
+  } catch {
+    // Not ours: a proxy's page, or nothing.
+  }
+  if (status === 401 && ofSession) signOut('Your key is no longer accepted. Sign in again.')
+  const message = error?.message ?? `The service answered ${status} without saying why.`
+  const problems = Array.isArray(error?.details) ? (error.details as Problem[]) : []
+  return new ApiError(status, error?.code ?? 'internal', message, problems)
+}
+
+export interface ListQuery {
+  cursor?: string | null
+  /** Comma-separated, as the API names them. */
+  state?: string
+  /** ISO 8601. */
+  createdFrom?: string
+  createdTo?: string
+  limit?: number
+}
+
+export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<Page> {
+  const search = new URLSearchParams({ limit: String(query.limit ?? 25) })
+  if (query.cursor) search.set('cursor', query.cursor)
+  if (query.state) search.set('state', query.state)
+  if (query.createdFrom) search.set('created_from', query.createdFrom)
+  if (query.createdTo) search.set('created_to', query.createdTo)
+  return request<Page>(`/api/v0/job?${search}`, signal ? { signal } : {})
+}
+
+export const readJob = (id: number, signal?: AbortSignal): Promise<Job> =>
+  request<Job>(`/api/v0/job/${id}`, signal ? { signal } : {})
+
+export const cancelJob = (id: number): Promise<Job> => request<Job>(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+
+/** `once`: the same for every try of one wish, so that an answer that was lost does not make a second job. */
+export function createJob(body: unknown, dryRun: boolean, once: string): Promise<CreatedJob> {
+  return request<CreatedJob>(`/api/v0/job${dryRun ? '?dry_run=true' : ''}`, {
+    method: 'POST',
+    body,
+    headers: { 'idempotency-key': once },
+  })
+}
+
+/** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
+export async function tryKey(key: string): Promise<'jobs' | 'admin'> {
+  try {
+    await request<Page>('/api/v0/job?limit=1', { key })
+    return 'jobs'
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return 'admin'
+    throw error
+  }
+}
+
+export const listKeys = async (): Promise<ApiKey[]> => (await request<{ keys: ApiKey[] }>('/api/v0/keys')).keys
+
+export const createKey = (wish: { account: string; label: string; scopes: string[] }) =>
+  request<ApiKey & { key: string }>('/api/v0/keys', { method: 'POST', body: wish })
+
+export const revokeKey = (id: string): Promise<void> => request(`/api/v0/keys/${id}`, { method: 'DELETE' })
+
+export const readLimits = (): Promise<Record<string, unknown>> => request('/api/v0/limits')

@@ -1,0 +1,72 @@
+// In charge of: the body of a job while it is being filled in: reading and changing it by path, making one from a stored
+// configuration, and showing it without its secrets. Pure.
+import type { Problem } from '#contract/errors.ts'
+import type { JobConfig } from '#contract/job.ts'
+
+export type Members = Record<string, unknown>
+
+/** Everything but the source and the stores. */
+export interface Wish extends Members {
+  videoProfiles: Members[]
+  audioProfiles: Members[]
+}
+
+export interface Body extends Wish {
+  cloud_credentials: { input: Members; output: Members }
+}
+
+/** A copy with the member set; undefined and empty text take it away, so that absence keeps its meaning. */
+export function withMember<M extends Members>(members: M, name: string, value: unknown): M {
+  const { [name]: _old, ...rest } = members
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members but one, whose kind is judged by the schema
+  return (value === undefined || value === '' ? rest : { ...rest, [name]: value }) as M
+}
+
+export const secretMembers = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
+const HIDDEN = '••••••'
+
+/** As it is sent, with dots in place of secrets and of the queries of addresses. */
+export function shownBody(body: Body): string {
+  return JSON.stringify(
+    body,
+    (name, value: unknown) => {
+      if (secretMembers.some((secret) => secret === name) && typeof value === 'string') return HIDDEN
+      if (typeof value === 'string' && /^https?:\/\/\S+\?/i.test(value)) return value.replace(/\?.*$/, `?${HIDDEN}`)
+      return value
+    },
+    2,
+  )
+}
+
+/** The line that does the same in a terminal. */
+export function curlLine(body: Body, origin: string, dryRun: boolean): string {
+  const quoted = shownBody(body).replaceAll("'", `'\\''`)
+  return `curl -sS -u "$KEY:" --json '${quoted}' '${origin}/api/v0/job${dryRun ? '?dry_run=true' : ''}'`
+}
+
+const isNothing = (value: unknown) => value === null || value === undefined || value === ''
+
+function clean(members: object, leave: readonly string[] = []): Members {
+  return Object.fromEntries(
+    Object.entries(members).filter(([name, value]) => !isNothing(value) && !leave.includes(name)),
+  )
+}
+
+/** A stored configuration as a new request. Secrets were never given back, so they have to be typed again. */
+export function bodyOf(config: JobConfig): Body {
+  const { videoProfiles, audioProfiles, cloud_credentials: credentials, separate_audio: _same, ...rest } = config
+  return {
+    ...clean(rest),
+    videoProfiles: videoProfiles.map((profile) => clean(profile)),
+    audioProfiles: audioProfiles.map((profile) => clean(profile)),
+    cloud_credentials: {
+      input: clean(credentials.input, secretMembers),
+      output: clean(credentials.output, secretMembers),
+    },
+  }
+}
+
+/** Problems at the field itself; those of what lies below it have fields of their own. */
+export function problemAt(problems: readonly Problem[], path: string): Problem | undefined {
+  return problems.find(({ field }) => field === path)
+}

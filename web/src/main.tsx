@@ -1,0 +1,6 @@
+// In charge of: putting the dashboard into the page.
+import { render } from 'preact'
+import { App } from './app.tsx'
+
+const root = document.getElementById('app')
+if (root) render(<App />, root)

@@ -1,0 +1,68 @@
+// In charge of: the result of a dry run in words.
+import type { Estimate } from '#contract/estimate.ts'
+import { bytes, dollars, duration, range } from '../words.ts'
+
+function sourceSentence({ probe }: Estimate): string {
+  const { video, audio } = probe
+  const parts = [
+    probe.duration_seconds === null ? 'of unknown length' : duration(probe.duration_seconds),
+    video === null
+      ? 'without a picture'
+      : `${video.codec} ${video.width} × ${video.height}${video.hdr ? ', HDR' : ''}, ${video.scan}`,
+    audio.length === 0
+      ? 'without sound'
+      : audio.map((stream) => `sound ${stream.source_stream}: ${stream.codec}, ${stream.channels} channels`).join('; '),
+  ]
+  return parts.join(', ')
+}
+
+export function EstimateView({ estimate }: { estimate: Estimate }) {
+  const { predicted, plan } = estimate
+  const { vcpus, memory_gib: memory } = predicted.machine
+  return (
+    <>
+      <dl class="facts">
+        <div>
+          <dt>Source</dt>
+          <dd>{sourceSentence(estimate)}</dd>
+        </div>
+        <div>
+          <dt>Time</dt>
+          <dd>
+            {range(predicted.wall_seconds, duration)} on {vcpus} CPUs and {memory} GiB, once it runs
+          </dd>
+        </div>
+        <div>
+          <dt>Computing</dt>
+          <dd>{range(predicted.cpu_seconds, duration)} of one CPU</dd>
+        </div>
+        <div>
+          <dt>Size</dt>
+          <dd>{range(predicted.output_bytes, bytes)}</dd>
+        </div>
+        <div>
+          <dt>Cost</dt>
+          <dd>{range(predicted.cost_usd, dollars)}</dd>
+        </div>
+      </dl>
+      {plan.outputs.map((file) => (
+        <div key={file.path} class="planned">
+          <h3>{file.path}</h3>
+          <p>
+            {file.description.join(' ')} {file.output_bytes ? `Size: ${range(file.output_bytes, bytes)}.` : ''}
+          </p>
+        </div>
+      ))}
+      {estimate.warnings.length > 0 ? (
+        <>
+          <h3>Warnings</h3>
+          <ul>
+            {estimate.warnings.map((warning) => (
+              <li key={warning.code + warning.message}>{warning.message}</li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,126 @@
+// In charge of: looking at results: which one, its rendition and captions. Nothing is loaded before somebody asks.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PublicOutput } from '#contract/status.ts'
+import { playables, type Playable } from '../playable.ts'
+import type { Stream } from '../stream.ts'
+import { Notice } from './notice.tsx'
+
+export function Player({ outputs }: { outputs: readonly PublicOutput[] }) {
+  const found = playables(outputs)
+  const [chosen, setChosen] = useState(0)
+  const [open, setOpen] = useState(false)
+  const playable = found[chosen] ?? found[0]
+  if (!playable) return null
+  return (
+    <section class="card" aria-labelledby="result">
+      <h2 id="result">Result</h2>
+      <div class="filters">
+        <label>
+          <span>Play</span>
+          <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+            {found.map(({ label, url }, index) => (
+              <option key={url} value={index}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {open ? (
+        <Screen key={playable.url.replace(/^.*\/o\/[^/]+/, '')} playable={playable} />
+      ) : (
+        <div class="screen">
+          <button type="button" class="primary" onClick={() => setOpen(true)}>
+            ▶ Play {playable.label}
+          </button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** Its key is the place of the file: the signature in an address changes with every reading of the job. */
+function Screen({ playable }: { playable: Playable }) {
+  const video = useRef<HTMLVideoElement>(null)
+  const [stream, setStream] = useState<Stream | null>(null)
+  const [failure, setFailure] = useState<string | null>(null)
+  const [first] = useState(playable)
+
+  useEffect(() => {
+    const element = video.current
+    if (!element) return
+    element.focus()
+    const start = () => element.play().catch(() => undefined)
+    if (first.kind === 'file') {
+      element.src = first.url
+      void start()
+      return
+    }
+    let gone = false
+    let opened: Stream | null = null
+    import('../stream.ts')
+      .then(({ openStream }) => openStream(element, first, setFailure))
+      .then((made) => {
+        opened = made
+        if (gone) return made.destroy()
+        setStream(made)
+        return start()
+      })
+      .catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)))
+    return () => {
+      gone = true
+      void opened?.destroy()
+    }
+  }, [first])
+
+  return (
+    <>
+      <div class="screen">
+        {/* Captions are those of the file itself. */}
+        <video
+          ref={video}
+          controls
+          playsInline
+          tabIndex={0}
+          aria-label={`Player: ${first.label}`}
+          onError={() => setFailure('This browser cannot play this file; download it and use another player.')}
+        />
+      </div>
+      {failure ? <Notice kind="error">{failure}</Notice> : null}
+      {stream ? <Choices stream={stream} /> : null}
+    </>
+  )
+}
+
+function Choices({ stream }: { stream: Stream }) {
+  return (
+    <div class="filters">
+      {stream.renditions.length > 1 ? (
+        <label>
+          <span>Rendition</span>
+          <select onChange={(event) => stream.chooseRendition(event.currentTarget.value || null)}>
+            <option value="">As the connection allows</option>
+            {stream.renditions.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+      {stream.captions.length > 0 ? (
+        <label>
+          <span>Captions</span>
+          <select onChange={(event) => stream.chooseCaptions(event.currentTarget.value || null)}>
+            <option value="">None</option>
+            {stream.captions.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+    </div>
+  )
+}

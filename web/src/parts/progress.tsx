@@ -1,0 +1,57 @@
+// In charge of: how far a job is, as bars and as a badge.
+import type { PublicStatus } from '#contract/status.ts'
+import { phaseWords, standingOf, standingWords } from '../words.ts'
+
+export function Badge({ status }: { status: PublicStatus }) {
+  const standing = standingOf(status)
+  return <span class={`badge ${standing}`}>{standingWords[standing]}</span>
+}
+
+interface BarProps {
+  label: string
+  percent: number
+  /** Shown in place of a label in sight. */
+  slim?: boolean
+  children?: string
+}
+
+export function Bar({ label, percent, slim, children }: BarProps) {
+  return (
+    <div class={slim === true ? 'bar-line slim' : 'bar-line'}>
+      {slim === true ? null : (
+        <div class="bar-text">
+          <span>{label}</span>
+          <span class="figures">
+            {children ? `${children} · ` : ''}
+            {percent} %
+          </span>
+        </div>
+      )}
+      <div
+        class="track"
+        role="progressbar"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={percent}
+      >
+        <div style={{ transform: `scaleX(${percent / 100})` }} />
+      </div>
+    </div>
+  )
+}
+
+/** In a list: the bar of the transcode with the phase; nothing when it has ended. */
+export function SmallProgress({ status }: { status: PublicStatus }) {
+  if (status.job_completed) return null
+  return (
+    <>
+      <Bar slim label={`Progress: ${phaseWords[status.phase]}`} percent={Number(status.tcode_progress)} />
+      <span class="help">
+        {status.phase === 'queued' && status.queue_position !== null
+          ? `${status.queue_position} before it`
+          : `${phaseWords[status.phase]}, ${status.tcode_progress} %`}
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+// In charge of: figures and states as people read them. Pure.
+import type { Range } from '#contract/estimate.ts'
+import type { Phase, PublicStatus } from '#contract/status.ts'
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
+
+/** Decimal units, three digits at most: "12.3 MB". */
+export function bytes(count: number): string {
+  let value = count
+  let unit = 0
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  return `${unit === 0 ? value : significant(value)} ${UNITS[unit]}`
+}
+
+function significant(value: number): string {
+  return value >= 99.5
+    ? String(Math.round(value))
+    : value >= 9.95
+      ? String(Number(value.toFixed(1)))
+      : String(Number(value.toFixed(2)))
+}
+
+/** Seconds as "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds)
+  if (seconds < 10 && seconds !== whole) return `${Number(seconds.toFixed(1))} s`
+  if (whole < 60) return `${whole} s`
+  const parts = (big: number, bigName: string, small: number, smallName: string) =>
+    small === 0 ? `${big} ${bigName}` : `${big} ${bigName} ${small} ${smallName}`
+  if (whole < 3600) return parts(Math.floor(whole / 60), 'min', whole % 60, 's')
+  const minutes = Math.round(whole / 60)
+  if (minutes < 1440) return parts(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
+  const hours = Math.round(minutes / 60)
+  return parts(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+export function dollars(amount: number): string {
+  return amount < 0.01 ? `$${Number(amount.toPrecision(2))}` : `$${amount.toFixed(2)}`
+}
+
+/** "about 12 MB (9 to 15 MB)". */
+export function range(value: Range | null, spell: (figure: number) => string): string {
+  if (value === null) return 'not known: the source does not say how long it is'
+  const [low, likely, high] = [spell(value.low), spell(value.likely), spell(value.high)]
+  return low === high ? `about ${likely}` : `about ${likely} (${low} to ${high})`
+}
+
+/** "just now", "5 minutes ago", then the date. */
+export function ago(iso: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(iso)) / 1000)
+  const count = (n: number, unit: string) => `${n} ${unit}${n === 1 ? '' : 's'} ago`
+  if (seconds < 45) return 'just now'
+  if (seconds < 3600) return count(Math.max(1, Math.round(seconds / 60)), 'minute')
+  if (seconds < 86_400) return count(Math.round(seconds / 3600), 'hour')
+  return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
+}
+
+export const moment = (iso: string): string =>
+  new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+export type Standing = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+
+/** `state` says "ready" both before the start and after success (specification 3). */
+export function standingOf(status: Pick<PublicStatus, 'state' | 'job_completed'>): Standing {
+  if (status.state === 'error') return 'failed'
+  if (status.state === 'cancelled') return 'cancelled'
+  if (status.state === 'ready') return status.job_completed ? 'done' : 'waiting'
+  return 'running'
+}
+
+export const standingWords: Readonly<Record<Standing, string>> = {
+  waiting: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+}
+
+export const phaseWords: Readonly<Record<Phase, string>> = {
+  queued: 'Waiting for a free transcoder',
+  starting: 'Starting a transcoder',
+  probing: 'Looking at the source',
+  transcoding: 'Transcoding',
+  packaging: 'Packaging',
+  uploading: 'Sending the outputs to their store',
+  committing: 'Putting the outputs in place',
+  done: 'Ended',
+}
+
+/** One sentence: where the job is. */
+export function situation(status: PublicStatus): string {
+  const standing = standingOf(status)
+  if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are in place.'
+  if (standing === 'failed') return 'The job failed.'
+  if (standing === 'cancelled') return 'The job was cancelled.'
+  const before = status.queue_position
+  if (status.phase === 'queued' && before !== null) {
+    return before === 0 ? 'Next in the queue.' : `Waiting; ${before} ${before === 1 ? 'job is' : 'jobs are'} before it.`
+  }
+  const left = status.eta_seconds
+  return `${phaseWords[status.phase]}${left === null ? '.' : `; about ${duration(left)} left.`}`
+}
+
+/** The last element of an address, without its query. */
+export function inputName(input: string): string {
+  const path = input.split(/[?#]/)[0] ?? input
+  const upload = /\/uploads\/(\d+)$/.exec(path)?.[1] ?? (/^\d+$/.test(path) ? path : undefined)
+  return upload === undefined ? (path.split('/').filter(Boolean).at(-1) ?? input) : `Upload ${upload}`
+}
