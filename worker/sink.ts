@@ -97,7 +97,7 @@ function s3Access(credentials: Credentials): S3Access {
 }
 
 /** @throws StoreError when the outputs are not of a form that their provider has */
-function sinkRef(config: JobConfig, secrets: JobSecrets): SinkRef {
+function sinkRef(jobId: string, config: JobConfig, secrets: JobSecrets): SinkRef {
   const provider = outputProvider(config)
   const root = rootOf(provider, config)
   const bucket = root === null ? null : parseInput(provider, `${root}/x`, '')
@@ -106,6 +106,10 @@ function sinkRef(config: JobConfig, secrets: JobSecrets): SinkRef {
     return { provider: 'gcloud', bucket: bucket.bucket, access: googleAccess(secrets.output) }
   }
   if (bucket?.kind === 'oci') return { provider: 'oracle', ...oracleAccess(bucket, secrets.output) }
+  if (root !== null && bucket?.kind === 'http') {
+    const { access_key: username = null, secret_key: password = null } = secrets.output
+    return { provider: 'http', root, jobId, access: { username, password } }
+  }
   throw new StoreError('invalid', provider, 'open', 'This kind of output is not available.')
 }
 
@@ -118,6 +122,6 @@ export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> 
   const own = outputProvider(config) === 'vendor-store'
   const ref: SinkRef = own
     ? { provider: 'vendor-store', account: job.account, jobId }
-    : sinkRef(config, await secretsOf(env, job))
+    : sinkRef(jobId, config, await secretsOf(env, job))
   return openSink(env, ref)
 }

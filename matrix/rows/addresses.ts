@@ -94,6 +94,10 @@ export const addresses: Row[] = [
     bucket_output_path: 'gs://films/out',
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: GOOGLE },
   }),
+  provider('output', 'http', {
+    bucket_output_path: 'https://media.example/out',
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'http' } },
+  }),
   ...[...AMAZON].map((name) =>
     refused(
       { path: `cloud_credentials.input.${name}`, value: 'x', job: input({ [name]: 'x' }) },

@@ -16,7 +16,7 @@ const EXTENSIONS = ['webhook_url', 'thumbnails'] as const
 
 const UNAVAILABLE: readonly Unavailable[] = [
   // file-upload is input only, by the contract (destinations.ts).
-  { field: 'cloud_credentials.output.cloud_provider', values: ['http', 'file-upload'] },
+  { field: 'cloud_credentials.output.cloud_provider', values: ['file-upload'] },
   ...EXTENSIONS.map((field) => ({ field, except: [] })),
 ]
 

@@ -6,7 +6,7 @@ import { directoryOf, givenPaths, rootOf, splitLocation } from './destination.ts
 import { MAX_LENGTH } from './limits.ts'
 import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from './outputs.ts'
 import type { Findings } from './problems.ts'
-import { showValue } from './redact.ts'
+import { redactAddress, showValue } from './redact.ts'
 import type { Draft, Provider } from './request.ts'
 
 /** `/<input name>_audio_<n>.m4a` fits behind it. */
@@ -82,6 +82,12 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
     return false
   }
   const { root, path: below } = provider === undefined ? { root: null, path } : splitLocation(provider, path)
+  if (provider === 'http' && scheme !== null && /[?#%]/.test(path)) {
+    // A prefix with a query cannot have a path behind it, and what is encoded twice is another file.
+    const message = `${field} must have no query and no fragment, and is written without percent-encoding`
+    findings.problem('invalid_output_path', field, `${message}; ${showValue(redactAddress(path))} was given`)
+    return false
+  }
   const bucket = root === null || provider === undefined ? null : parseInput(provider, `${root}/x`, '')
   if (bucket?.kind === 'invalid') {
     findings.problem('invalid_output_path', field, `${field}: ${bucket.message.replace(', input has', ', it has')}`)
@@ -97,16 +103,26 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
 function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
   const [scheme] = SCHEMES[provider]
   if (scheme === undefined || !isProviderAvailable('output', provider)) return
-  const form = provider === 'oracle' ? 'oci://<namespace>/<bucket>/<directory>' : `${scheme}://<bucket>/<directory>`
+  const form =
+    provider === 'http'
+      ? 'https://<host>/<directory>'
+      : provider === 'oracle'
+        ? 'oci://<namespace>/<bucket>/<directory>'
+        : `${scheme}://<bucket>/<directory>`
+  const place = provider === 'http' ? 'host' : 'bucket'
   const root = rootOf(provider, draft)
   if (root === null || (isSegmented({ ...draft }) && !draft.bucket_output_path)) {
-    const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the bucket: ${form}`
+    const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${place}: ${form}`
     findings.problem('required', 'bucket_output_path', message)
     return
   }
   for (const { field, path } of givenPaths(draft)) {
     const other = splitLocation(provider, path).root
     if (other === null || other === root) continue
-    findings.problem('invalid_output_path', field, `${field} is in another bucket; the outputs of a job go into one`)
+    findings.problem(
+      'invalid_output_path',
+      field,
+      `${field} is ${place === 'host' ? 'on another host' : 'in another bucket'}; the outputs of a job go into one`,
+    )
   }
 }

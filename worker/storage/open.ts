@@ -4,7 +4,9 @@ import type { StoreKey } from '#contract/keys.ts'
 import { findUpload } from '../ledger/uploads.ts'
 import type { GoogleKey } from './google/store.ts'
 import { googleStore } from './google/store.ts'
+import type { HttpAccess } from './http.ts'
 import { httpSource } from './http.ts'
+import { httpSink } from './httpSink.ts'
 import type { OraclePlace } from './oracle/place.ts'
 import { oracleSign } from './oracle/sign.ts'
 import { nativeSink } from './oracle/sink.ts'
@@ -37,6 +39,8 @@ export type SinkRef =
   | { provider: 'aws'; bucket: string; access: S3Access }
   | { provider: 'oracle'; place: OraclePlace; access: OracleKey }
   | { provider: 'gcloud'; bucket: string; access: GoogleKey }
+  /** `root`: `https://host:port`. */
+  | { provider: 'http'; root: string; jobId: string; access: HttpAccess }
 
 export type OracleKey = Extract<StoreKey, { kind: 'pair' | 'api-key' }>
 
@@ -103,8 +107,25 @@ export function openSink(env: Env, sink: SinkRef): Sink {
         ? xmlSink(compatibleStore(place, access, transport), '')
         : nativeSink({ place, sign: oracleSign(access), transport }, '')
     }
+    case 'http': {
+      const { root, access, jobId } = sink
+      // Swept with the rest of the job's intermediate space.
+      const staged = `work/${jobId}/http/`
+      return httpSink({
+        root,
+        access,
+        transport: guardedTransport(env, { maxRedirects: null, headersTimeoutMs: HTTP_PUT_MS, operation: 'put' }),
+        staging: {
+          sink: vendorSink(env.BUCKET, staged),
+          open: (path) => vendorSource(env.BUCKET, staged + path),
+        },
+      })
+    }
   }
 }
+
+/** The answer to a PUT comes after its body, which may be a film on a slow line; a stall is noticed much earlier. */
+const HTTP_PUT_MS = 6 * 3600_000
 
 /** Completing a large upload may take the store minutes. */
 const S3_ANSWER_MS = 240_000

@@ -112,3 +112,66 @@ describe('an own object as input', () => {
     expect(names(refuse(request({ input, ...own })))).toEqual(['invalid_input_address input'])
   })
 })
+
+describe('outputs by http', () => {
+  const toHttp = (changes: Record<string, unknown>, video: Record<string, unknown> = {}) =>
+    request(
+      {
+        cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'http' } },
+        ...changes,
+      },
+      video,
+    )
+
+  it.each([
+    ['https://media.example:8443/a/b', '', 'https://media.example:8443', 'a/b/12_0_1080p.mp4'],
+    ['https://media.example/', 'c/ü x.mp4', 'https://media.example', 'c/ü x.mp4'],
+    ['', 'http://media.example/c/x.mp4', 'http://media.example', 'c/x.mp4'],
+  ])('bucket_output_path %j, output %j → %s and %s', (bucket_output_path, output, root, key) => {
+    const { config } = accept(toHttp({ bucket_output_path }, { output }))
+    const spec = toSpec(config, '12.mp4')
+    expect(rootOf('http', config)).toBe(root)
+    expect(outputPath(spec, spec.video[0]!, 1080)).toBe(key)
+  })
+
+  it.each<[string, object, object, string]>([
+    ['no path names the host', {}, {}, 'required bucket_output_path'],
+    [
+      'another host',
+      { bucket_output_path: 'https://a.example/x' },
+      { output: 'https://b.example/y.mp4' },
+      'videoProfiles[0].output',
+    ],
+    [
+      'another port',
+      { bucket_output_path: 'https://a.example/x' },
+      { output: 'https://a.example:8443/y.mp4' },
+      'videoProfiles[0].output',
+    ],
+    ['another scheme', { bucket_output_path: 's3://films/x' }, {}, 'bucket_output_path'],
+    ['a query', { bucket_output_path: 'https://a.example/x?sig=secret' }, {}, 'bucket_output_path'],
+    ['a fragment', { bucket_output_path: 'https://a.example/x#y' }, {}, 'bucket_output_path'],
+    ['percent-encoding', { bucket_output_path: 'https://a.example/%2e%2e/x' }, {}, 'bucket_output_path'],
+    ['user info', { bucket_output_path: 'https://me:pw@a.example/x' }, {}, 'bucket_output_path'],
+    ['a parent', { bucket_output_path: 'https://a.example/x/../y' }, {}, 'bucket_output_path'],
+    ['a backslash', { bucket_output_path: 'https://a.example\\@b.example/x' }, {}, 'bucket_output_path'],
+    ['no host', { bucket_output_path: 'https:///x' }, {}, 'bucket_output_path'],
+  ])('refused: %s', (_title, changes, video, expected) => {
+    const problems = refuse(toHttp({ ...changes }, { ...video }))
+    expect(names(problems).join()).toContain(expected)
+    expect(JSON.stringify(problems)).not.toMatch(/sig=secret|me:pw/)
+  })
+
+  it('credentials are those of the input where the output has none of its own', () => {
+    const input = { cloud_provider: 'http', access_key: 'me', secret_key: 'pw' }
+    const { config, secrets } = accept(
+      request({
+        input: 'https://a.example/x.mp4',
+        bucket_output_path: 'http://b.example/y',
+        cloud_credentials: { input },
+      }),
+    )
+    expect(config.cloud_credentials.output.cloud_provider).toBe('http')
+    expect(secrets.output).toMatchObject({ access_key: 'me', secret_key: 'pw' })
+  })
+})
