@@ -1,5 +1,6 @@
 // In charge of: applying an event to a task: read, decide (contract/lifecycle.ts), one guarded batch.
 // Not in charge of: what follows from it outside the ledger (follow.ts).
+import { eventOf } from '#contract/events.ts'
 import type { Effect, TaskEvent, TaskLife } from '#contract/lifecycle.ts'
 import { jobState, terminal, transition } from '#contract/lifecycle.ts'
 import type { JobEnd, TaskRow } from './ledger/tasks.ts'
@@ -13,7 +14,14 @@ const SLOT_REST_MS = 1500
 const MAX_RACES = 5
 
 export type Advance =
-  | { ok: true; task: TaskRow; next: TaskLife; effects: Effect[]; dueAt: number | null }
+  | {
+      ok: true
+      task: TaskRow
+      next: TaskLife
+      effects: Effect[]
+      dueAt: number | null
+      /** The timeline has one more event. */ told: boolean
+    }
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' | 'missing'; task: TaskRow | null }
 
 export interface AdvanceOptions extends Partial<JobEnd> {
@@ -38,6 +46,7 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
       now,
       notBefore: decided.delayMs > 0 ? now + decided.delayMs : task.not_before,
       leaseUntil: next.state === 'starting' ? now + START_LEASE_MS : null,
+      event: eventOf(event, task, next, decided.error, now),
       slot: next.state === 'starting' ? (options.slot ?? null) : next.state === 'running' ? task.slot : null,
     }
     const statements: D1PreparedStatement[] = []
@@ -62,7 +71,14 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
     }
     const [changed] = await env.DB.batch(statements)
     if ((changed?.results.length ?? 0) > 0) {
-      return { ok: true, task, next, effects, dueAt: decided.delayMs > 0 ? now + decided.delayMs : null }
+      return {
+        ok: true,
+        task,
+        next,
+        effects,
+        dueAt: decided.delayMs > 0 ? now + decided.delayMs : null,
+        told: change.event !== null,
+      }
     }
     // A claim also fails because its slot was taken meanwhile: that is for the scheduler to look at again.
     if (event.type === 'claim') return { ok: false, refusal: 'impossible', task }

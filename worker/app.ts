@@ -15,7 +15,16 @@ import { uploads } from './routes/uploads.ts'
 // Any page may call the API with a key that it was given; cookies or a browser's stored login are never shared.
 const crossOrigin = cors({
   origin: '*',
-  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Range', 'If-Match', 'If-None-Match', 'If-Range'],
+  allowHeaders: [
+    'Authorization',
+    'Content-Type',
+    'Idempotency-Key',
+    'Last-Event-ID',
+    'Range',
+    'If-Match',
+    'If-None-Match',
+    'If-Range',
+  ],
   allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
   exposeHeaders: ['Location', 'Retry-After', 'Content-Range', 'ETag', 'Accept-Ranges'],
   maxAge: 86_400,

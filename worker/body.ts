@@ -30,6 +30,15 @@ export async function readJson(c: Context<AppEnv>, maxBytes: number): Promise<{ 
   }
 }
 
+/** The same, where no body at all means `{}`. */
+export async function readOptionalJson(
+  c: Context<AppEnv>,
+  maxBytes: number,
+): Promise<{ value: unknown; text: string }> {
+  const empty = c.req.raw.body === null || c.req.header('content-length') === '0'
+  return empty ? { value: {}, text: '' } : readJson(c, maxBytes)
+}
+
 async function readText(body: ReadableStream<Uint8Array> | null, announced: number, maxBytes: number): Promise<string> {
   const tooLarge = () => new RequestError('too_large', `The body may have at most ${maxBytes} bytes.`)
   if (announced > maxBytes) throw tooLarge()

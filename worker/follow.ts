@@ -14,6 +14,7 @@ export interface Watcher {
   read(): Promise<Live | null>
   wakeAt(at: number): Promise<void>
   settle(): Promise<void>
+  announce(): Promise<void>
 }
 
 export function monitorOf(env: Env, jobId: string) {
@@ -40,6 +41,7 @@ export async function apply(
   }
   if (result.dueAt !== null) await quietly(watcher.wakeAt(result.dueAt))
   if (result.effects.includes('settle') && result.next.attempt > 0) await quietly(watcher.settle())
+  if (result.told) await quietly(watcher.announce())
   if (result.effects.includes('schedule')) await quietly(schedule(env))
   console.log(
     JSON.stringify({

@@ -2,13 +2,17 @@
 // journal of what it stores, removing that, and the commit, one at a time. One Durable Object a job, named by its backend id.
 // Not in charge of: transitions: D1 alone decides them (advance.ts); this only notices and asks.
 import { DurableObject } from 'cloudflare:workers'
+import { publicEvents } from '#contract/events.ts'
 import { terminal } from '#contract/lifecycle.ts'
 import type { ProgressPost, ProgressReply } from '#contract/task.ts'
 import { commit } from './commit.ts'
 import { settings } from './env.ts'
 import { apply } from './follow.ts'
 import { Journal } from './journal.ts'
-import { findTask } from './ledger/tasks.ts'
+import { findJobByBackendId } from './ledger/jobs.ts'
+import type { TaskRow } from './ledger/tasks.ts'
+import { findTask, findTimeline } from './ledger/tasks.ts'
+import { Listeners } from './listeners.ts'
 import type { Live } from './live.ts'
 import { highest } from './live.ts'
 import type { Over } from './removal.ts'
@@ -39,6 +43,9 @@ export type Standing = 'current' | 'stale' | 'over'
 
 /** How often the high-water mark of progress is made durable. */
 const MARK_EVERY_MS = 10_000
+/** After the deadline; until then the store is asked again and again. */
+const COMMIT_GRACE_MS = 3600_000
+
 export class JobMonitor extends DurableObject<Env> {
   private life: Life | null = null
   private mark: Live | null = null
@@ -49,6 +56,7 @@ export class JobMonitor extends DurableObject<Env> {
   private ended: ProgressReply['verdict'] | null = null
   private committing: Promise<void> | null = null
   private readonly journal: Journal
+  readonly listeners = new Listeners()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -88,6 +96,7 @@ export class JobMonitor extends DurableObject<Env> {
     if (standing === 'stale') return 'stop'
     this.lastBeat = Date.now()
     this.live = highest(this.live ?? this.mark, { ...post, attempt })
+    this.listeners.progress(this.live)
     if (this.lastBeat - this.markedAt >= MARK_EVERY_MS) {
       this.markedAt = this.lastBeat
       this.mark = this.live
@@ -119,6 +128,27 @@ export class JobMonitor extends DurableObject<Env> {
 
   async read(): Promise<Live | null> {
     return this.live ?? this.mark
+  }
+
+  /** A client follows the job: `?job=<backend id>&after=<last event id>`. 429 when too many do. */
+  override async fetch(request: Request): Promise<Response> {
+    const query = new URL(request.url).searchParams
+    const jobId = query.get('job') ?? ''
+    const stream = await this.listeners.listen(Number(query.get('after')), this.live ?? this.mark, async () => {
+      const found = await findTimeline(this.env.DB, jobId)
+      return found && { events: publicEvents(found.timeline), over: found.finished_at !== null }
+    })
+    return stream ?? new Response(null, { status: 429 })
+  }
+
+  /** The timeline has grown. */
+  async announce(): Promise<void> {
+    await this.listeners.refresh()
+  }
+
+  /** Whether nothing of the job is left to be done: its credentials may go. */
+  async isQuiet(): Promise<boolean> {
+    return (await this.ctx.storage.get('life')) === undefined
   }
 
   /** For how long the current attempt has been running, in milliseconds. */
@@ -177,7 +207,18 @@ export class JobMonitor extends DurableObject<Env> {
         JSON.stringify({ level: 'warn', msg: 'commit put off', task: task.id, tries, error: String(error) }),
       )
       await this.arm(Date.now() + backOff(tries))
+      await this.giveUp(task)
     }
+  }
+
+  /** A commit that cannot even find out what is wrong ends too (I1): commit.ts had its time until the deadline. */
+  private async giveUp(task: TaskRow): Promise<void> {
+    const job = await findJobByBackendId(this.env.DB, task.job_id)
+    if (!job || Date.now() < job.deadline_at + COMMIT_GRACE_MS) return
+    const message = 'The outputs could not be put in their places before the deadline of the job.'
+    const error = { code: 'deadline_exceeded', message } as const
+    const ref = { id: task.id, jobId: task.job_id }
+    await apply(this.env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { watcher: this })
   }
 
   /** The sweep asks: is the alarm still set? */

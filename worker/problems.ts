@@ -2,7 +2,7 @@
 // Not in charge of: which codes exist (contract/errors.ts).
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { RequestErrorCode } from '#contract/errors.ts'
+import type { Problem, RequestErrorCode } from '#contract/errors.ts'
 import { requestErrors } from '#contract/errors.ts'
 
 export interface RequestErrorOptions {
@@ -26,6 +26,18 @@ export class RequestError extends Error {
 /** One answer for a missing thing and for another account's (I16). */
 export function notFound(): RequestError {
   return new RequestError('not_found', 'There is nothing at this address for this account.')
+}
+
+/** 400 with all problems, the first of them as the message. */
+export function invalidBody(problems: Problem[]): RequestError {
+  const [first] = problems
+  const more = problems.length - 1
+  return new RequestError(
+    'invalid_request',
+    (first?.message ?? 'The job is not valid.') +
+      (more > 0 ? ` (and ${more} more ${more === 1 ? 'problem' : 'problems'}, see details)` : ''),
+    { ...(first ? { field: first.field } : {}), details: problems },
+  )
 }
 
 const codeOfStatus: Readonly<Record<number, RequestErrorCode>> = {

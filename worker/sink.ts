@@ -17,7 +17,7 @@ import { open } from './vault.ts'
 export const SECRETS_FIELD = 'secrets'
 
 /** @throws StoreError when the job's credentials are no longer kept */
-async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
+export async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
   if (job.sealed === null) {
     throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer kept.')
   }

@@ -34,6 +34,7 @@ export async function statusOf(
     outputs,
     dryRun: job.kind === 'plan',
     estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
+    retryOf: job.retry_of,
     position: job.position ?? null,
     createdAt: job.created_at,
     startedAt: job.started_at,

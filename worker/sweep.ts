@@ -7,6 +7,7 @@ import {
   forgetIdempotency,
   forgetOutputs,
   forgetSecrets,
+  listDeletedJobs,
   listExpiredOutputs,
   listOverdueJobs,
 } from './ledger/jobs.ts'
@@ -14,6 +15,7 @@ import { listNeglectedTasks } from './ledger/tasks.ts'
 import { deleteUpload, listExpiredUploads } from './ledger/uploads.ts'
 import type { StartMessage } from './schedule.ts'
 import { schedule } from './schedule.ts'
+import { deletePrefix, purgeJob } from './purge.ts'
 import { ownPrefix } from './storage/open.ts'
 
 /** A start message unheard of for so long was lost (a restarted local queue forgets its messages). */
@@ -57,6 +59,7 @@ export async function sweep(env: Env): Promise<void> {
     if (!gone) break
     await forgetOutputs(env.DB, job.id)
   }
+  for (const job of await listDeletedJobs(env.DB, BATCH)) await purgeJob(env, job, pages)
   await deleteOldJobs(env.DB, now - RETENTION_DAYS.jobs * DAY_MS, BATCH)
   await forgetSecrets(env.DB, now - SECRETS_MS)
   await forgetIdempotency(env.DB, now - DAY_MS)
@@ -64,15 +67,4 @@ export async function sweep(env: Env): Promise<void> {
 
 function jobIdOf(task: string): string {
   return task.slice(0, task.lastIndexOf('-'))
-}
-
-/** @returns false when the budget ended before the objects did: the next sweep goes on */
-async function deletePrefix(bucket: R2Bucket, prefix: string, pages: { left: number }): Promise<boolean> {
-  while (pages.left > 0) {
-    pages.left--
-    const page = await bucket.list({ prefix, limit: 1000 })
-    if (page.objects.length > 0) await bucket.delete(page.objects.map((object) => object.key))
-    if (!page.truncated) return true
-  }
-  return false
 }

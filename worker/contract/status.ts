@@ -49,6 +49,8 @@ export interface PublicStatus {
   dry_run: boolean
   /** Of a dry run that ended well. */
   estimate: Estimate | null
+  /** Front-end id of the job that this one repeats. */
+  retry_of: number | null
   queue_position: number | null
   eta_seconds: number | null
   created_at: string
@@ -67,6 +69,7 @@ export interface StatusFacts {
   outputs: PublicOutput[]
   dryRun: boolean
   estimate: Estimate | null
+  retryOf: number | null
   /** Queued tasks before this one; only while it waits. */
   position: number | null
   /** Milliseconds since 1970. */
@@ -110,18 +113,13 @@ function decimal(value: number, digits: number): string {
   return Number.isFinite(value) ? String(Number(Math.min(value, 1e15).toFixed(digits))) : '0'
 }
 
-/** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
-export function publicStatus(facts: StatusFacts): PublicStatus {
-  const { progress } = facts
-  const success = facts.job === 'completed'
-  const ended = success || facts.job === 'failed' || facts.job === 'cancelled'
+/** The strings of specification 2.4 that follow from the figures: "-1", "-1.0" and null until known. */
+export function publicFigures(progress: ProgressPost | null, success: boolean) {
   const transcoded = progress?.transcoded ?? 0
   // The encode may be over while parts are still under way: 100 and less than 100 together are no success yet (I4).
   const tcodeOver = success || transcoded >= 1
   const stored = progress && progress.bytes_produced > 0 ? progress.bytes_stored / progress.bytes_produced : 0
   return {
-    job_id: facts.jobId,
-    state: publicStates[facts.job],
     tcode_progress: percent(transcoded, tcodeOver),
     tcode_time: progress && progress.transcode_seconds > 0 ? decimal(progress.transcode_seconds, 1) : null,
     tcode_speed: progress?.speed ? decimal(progress.speed, 2) : '-1',
@@ -131,6 +129,18 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
       progress && progress.transfer_seconds > 0 && progress.bytes_stored > 0
         ? decimal(progress.bytes_stored / 1e6 / progress.transfer_seconds, 2)
         : '-1.0',
+  }
+}
+
+/** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
+export function publicStatus(facts: StatusFacts): PublicStatus {
+  const { progress } = facts
+  const success = facts.job === 'completed'
+  const ended = success || facts.job === 'failed' || facts.job === 'cancelled'
+  return {
+    job_id: facts.jobId,
+    state: publicStates[facts.job],
+    ...publicFigures(progress, success),
     job_completed: ended,
     phase: phaseOf(facts),
     error: facts.error,
@@ -138,6 +148,7 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     outputs: facts.outputs,
     dry_run: facts.dryRun,
     estimate: facts.estimate,
+    retry_of: facts.retryOf,
     queue_position: facts.position,
     eta_seconds:
       ended || facts.task !== 'running'

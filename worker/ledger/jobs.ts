@@ -20,6 +20,8 @@ export interface JobRow {
   finished_at: number | null
   updated_at: number
   deadline_at: number
+  retry_of: number | null
+  deleted_at: number | null
 }
 
 /** A job with the task that carries it out (one a job in this version). */
@@ -40,14 +42,16 @@ export interface NewJob {
   priority: number
   now: number
   deadlineAt: number
+  /** Front-end id of the job that is repeated. */
+  retryOf: number | null
 }
 
 /** The job's row; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
 export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | null): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at)
-       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8
+      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of)
+       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10
        WHERE ?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1)
        RETURNING id`,
     )
@@ -61,6 +65,7 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
       job.now,
       job.deadlineAt,
       idempotencyKey,
+      job.retryOf,
     )
 }
 
@@ -68,8 +73,9 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
 export function insertTask(db: D1Database, job: NewJob, task: string, kind: TaskKind): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at)
-       SELECT ?1, id, account, ?3, 'queued', priority, 0, created_at FROM jobs WHERE job_id = ?2`,
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline)
+       SELECT ?1, id, account, ?3, 'queued', priority, 0, created_at,
+         json_array(json_object('type', 'job.created', 'at', created_at)) FROM jobs WHERE job_id = ?2`,
     )
     .bind(task, job.jobId, kind)
 }
@@ -103,7 +109,9 @@ const position = `CASE WHEN tasks.state = 'queued' THEN (
 /** Another account's job is as absent as a missing one (I16). */
 export function findJob(db: D1Database, account: string, id: number) {
   return db
-    .prepare(`SELECT jobs.*, ${taskColumns}, ${position} ${joined} WHERE jobs.id = ?1 AND jobs.account = ?2`)
+    .prepare(
+      `SELECT jobs.*, ${taskColumns}, ${position} ${joined} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
+    )
     .bind(id, account)
     .first<JobWithTask & { position: number | null }>()
 }
@@ -125,7 +133,7 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
   const { results } = await db
     .prepare(
       `${withTask}
-       WHERE jobs.account = ?1
+       WHERE jobs.account = ?1 AND jobs.deleted_at IS NULL
          AND (?2 IS NULL OR jobs.id < ?2)
          AND (?3 IS NULL OR jobs.created_at >= ?3)
          AND (?4 IS NULL OR jobs.created_at < ?4)
@@ -188,4 +196,35 @@ export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: 
     .prepare(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`)
     .bind(endedBefore, limit)
     .run()
+}
+
+/** Nobody sees the job any more. Only one that has ended: true when there was such a job. */
+export async function markDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `UPDATE jobs SET deleted_at = ?3
+       WHERE id = ?1 AND account = ?2 AND state IN ('completed', 'failed', 'cancelled') AND deleted_at IS NULL
+       RETURNING id`,
+    )
+    .bind(id, account, now)
+    .first()
+  return row !== null
+}
+
+export async function listDeletedJobs(
+  db: D1Database,
+  limit: number,
+): Promise<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, account, job_id, finished_at FROM jobs WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?1`,
+    )
+    .bind(limit)
+    .all<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>>()
+  return results
+}
+
+/** The record, its tasks with it, and its secrets. */
+export async function deleteJob(db: D1Database, id: number): Promise<void> {
+  await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
 }

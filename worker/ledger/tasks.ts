@@ -3,6 +3,7 @@
 // Not in charge of: which change is right (contract/lifecycle.ts).
 import type { TaskLife } from '#contract/lifecycle.ts'
 import { jobState, terminal } from '#contract/lifecycle.ts'
+import type { StoredEvent } from '#contract/events.ts'
 
 export interface TaskRow extends TaskLife {
   id: string
@@ -16,6 +17,10 @@ export interface TaskRow extends TaskLife {
   updated_at: number
   job_id: string
 }
+
+/** Adds one event (JSON, or null for none) to the timeline, in the statement that makes it happen. */
+const timeline = (parameter: string) =>
+  `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.slot, tasks.plan,
   tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id`
@@ -34,6 +39,8 @@ export interface TaskChange {
   notBefore: number
   leaseUntil: number | null
   slot: number | null
+  /** For the timeline. */
+  event: StoredEvent | null
 }
 
 /** The guarded UPDATE. Returns the row when this caller made the change, nothing when another was first. */
@@ -41,7 +48,8 @@ export function changeTask(db: D1Database, task: string, change: TaskChange): D1
   const { from, next } = change
   return db
     .prepare(
-      `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8
+      `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8,
+         ${timeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
        RETURNING id`,
     )
@@ -57,6 +65,7 @@ export function changeTask(db: D1Database, task: string, change: TaskChange): D1
       from.state,
       from.attempt,
       from.lost,
+      change.event && JSON.stringify(change.event),
     )
 }
 
@@ -156,12 +165,21 @@ export function mirrorJob(
 }
 
 /** The first plan that was written wins: every later attempt is given that one. Returns it, or null for a stale attempt. */
-export async function storePlan(db: D1Database, task: string, attempt: number, plan: string): Promise<string | null> {
+export async function storePlan(
+  db: D1Database,
+  task: string,
+  attempt: number,
+  plan: string,
+  now: number,
+): Promise<string | null> {
+  const event: StoredEvent = { type: 'job.planned', at: now, attempt }
   const row = await db
     .prepare(
-      `UPDATE tasks SET plan = COALESCE(plan, ?3) WHERE id = ?1 AND attempt = ?2 AND state = 'running' RETURNING plan`,
+      `UPDATE tasks SET plan = COALESCE(plan, ?3),
+         timeline = CASE WHEN plan IS NULL THEN json_insert(timeline, '$[#]', json(?4)) ELSE timeline END
+       WHERE id = ?1 AND attempt = ?2 AND state = 'running' RETURNING plan`,
     )
-    .bind(task, attempt, plan)
+    .bind(task, attempt, plan, JSON.stringify(event))
     .first<{ plan: string }>()
   return row?.plan ?? null
 }
@@ -212,4 +230,15 @@ export async function listNeglectedTasks(
     .bind(now - startMs, now - quietMs, limit)
     .all<Pick<TaskRow, 'id' | 'job_id' | 'attempt' | 'state' | 'lease_until'>>()
   return results
+}
+
+/** What has happened to a job so far. */
+export function findTimeline(db: D1Database, jobId: string) {
+  return db
+    .prepare(
+      `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id
+       WHERE jobs.job_id = ?1 AND jobs.deleted_at IS NULL`,
+    )
+    .bind(jobId)
+    .first<{ timeline: string; finished_at: number | null }>()
 }

@@ -108,9 +108,10 @@ export const door = new Hono<DoorEnv>()
   .post('/task/:id/plan', async (c) => {
     const { plan, warnings } = await parse(c, planPost)
     await tryOut(c)
-    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), JSON.stringify(plan))
+    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), JSON.stringify(plan), Date.now())
     if (stored === null) throw stale()
     await addWarnings(c.env, c.get('jobId'), warnings)
+    c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
     return c.json({ plan: JSON.parse(stored) as unknown })
   })
 

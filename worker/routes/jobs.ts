@@ -1,40 +1,32 @@
-// In charge of: the public job operations (specification 4): create, read, list, cancel.
+// In charge of: the public job operations (specification 4): create, read, list, cancel, retry, delete.
 // Not in charge of: validation (contract/job.ts), scheduling, what a job becomes.
 import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job.ts'
 import { outputProvider, validateJob } from '#contract/job.ts'
-import type { JobState, TaskKind } from '#contract/lifecycle.ts'
+import type { JobState } from '#contract/lifecycle.ts'
 import { MAX_BODY_BYTES } from '#contract/limits.ts'
 import { publicStatus } from '#contract/status.ts'
 import { authenticate } from '../auth.ts'
-import { readJson } from '../body.ts'
+import { readJson, readOptionalJson } from '../body.ts'
+import type { Created } from '../creation.ts'
+import { createJob, readIdempotencyKey } from '../creation.ts'
 import { apply } from '../follow.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
-import {
-  findIdempotency,
-  findJob,
-  findJobByBackendId,
-  insertIdempotency,
-  insertJob,
-  insertTask,
-  listJobs,
-} from '../ledger/jobs.ts'
-import { findUpload } from '../ledger/uploads.ts'
-import { notFound, RequestError } from '../problems.ts'
+import { findJob, listJobs, markDeleted } from '../ledger/jobs.ts'
+import { invalidBody, notFound, RequestError } from '../problems.ts'
+import { purgeJob } from '../purge.ts'
+import { repetitionOf } from '../retry.ts'
 import { scheduleSoon } from '../schedule.ts'
-import { sign } from '../signing.ts'
-import { SECRETS_FIELD, sourceRef } from '../sink.ts'
 import { statusOf } from '../status.ts'
-import { seal } from '../vault.ts'
+import { serveEvents } from './events.ts'
 
-/** An accepted job reaches a terminal state within this time (I1). */
-const DEADLINE_MS = 24 * 3600_000
+/** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
+const PURGE_PAGES = 5
 
 /** `_auto_generated_id_` as it stands in a path: anything else cannot exist. */
 const jobPath = '/:id{[1-9][0-9]{0,14}}'
@@ -75,50 +67,20 @@ export const jobs = new Hono<AppEnv>()
   // 4.1 Create a job
   .post('/', zValidator('query', createQuery, refuseQuery), async (c) => {
     const { value, text } = await readJson(c, MAX_BODY_BYTES)
-    const base = baseUrl(c)
-    const checked = validateJob(value, { baseUrl: base })
+    const checked = validateJob(value, { baseUrl: baseUrl(c) })
     if (!checked.ok) throw invalidBody(checked.problems)
     const { config, secrets, warnings } = checked
-    const account = c.get('account')
-    const kind = c.req.valid('query').dry_run === 'true' ? 'plan' : 'transcode'
-
-    const source = sourceRef(account, config, secrets)
-    if (source.provider === 'file-upload' && !(await findUpload(c.env.DB, account, source.number, Date.now()))) {
-      throw invalidBody([
-        {
-          code: 'upload_not_found',
-          field: 'input',
-          message: `There is no uploaded file ${source.number}. Upload it first: POST ${base}/uploads answers its number.`,
-        },
-      ])
-    }
-
     const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'))
-    const jobId = crypto.randomUUID()
-    const now = Date.now()
-    const job = {
-      jobId,
-      account,
-      config: JSON.stringify(config),
-      sealed: await seal(c.env, account, jobId, SECRETS_FIELD, secrets),
-      warnings: JSON.stringify(warnings),
-      priority: 0,
-      now,
-      deadlineAt: now + DEADLINE_MS,
-    }
-    const statements = [insertJob(c.env.DB, job, idempotencyKey), insertTask(c.env.DB, job, `${jobId}-0`, kind)]
-    let fingerprint = ''
-    if (idempotencyKey !== null) {
-      // Keyed, because the body holds secrets and the hash outlives the request.
-      // A dry run and a job are two requests, whatever they have in common.
-      fingerprint = await sign(c.env, kind === 'plan' ? 'idempotency of a dry run' : 'idempotency', text)
-      statements.unshift(insertIdempotency(c.env.DB, job, idempotencyKey, fingerprint))
-    }
-    const results = await c.env.DB.batch<{ id: number }>(statements)
-    const inserted = results[idempotencyKey === null ? 0 : 1]?.results[0]
-    if (!inserted) return repeated(c, account, idempotencyKey ?? '', fingerprint)
-    c.executionCtx.waitUntil(scheduleSoon(c.env))
-    return created(c, { id: inserted.id, jobId, kind, config, warnings, createdAt: now })
+    const made = await createJob(c.env, {
+      account: c.get('account'),
+      kind: c.req.valid('query').dry_run === 'true' ? 'plan' : 'transcode',
+      config,
+      secrets,
+      warnings,
+      retryOf: null,
+      idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
+    })
+    return created(c, made)
   })
 
   // List: newest first
@@ -169,6 +131,34 @@ export const jobs = new Hono<AppEnv>()
     return c.json(await read(c.env, await owned(c), baseUrl(c)))
   })
 
+  // A new job of the same request; the first one stays as it ended.
+  .post(`${jobPath}/retry`, async (c) => {
+    const job = await owned(c)
+    const { value, text } = await readOptionalJson(c, MAX_BODY_BYTES)
+    const key = readIdempotencyKey(c.req.header('idempotency-key'))
+    const made = await createJob(c.env, {
+      account: job.account,
+      kind: job.kind,
+      ...(await repetitionOf(c.env, job, value, baseUrl(c))),
+      retryOf: job.id,
+      idempotency: key === null ? null : { key, request: text },
+    })
+    return created(c, made)
+  })
+
+  .get(`${jobPath}/events`, async (c) => serveEvents(c, await owned(c)))
+
+  .delete(jobPath, async (c) => {
+    const job = await owned(c)
+    if (!(await markDeleted(c.env.DB, job.account, job.id, Date.now()))) {
+      // Deleted by another request meanwhile: gone is gone.
+      await owned(c)
+      throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
+    }
+    c.executionCtx.waitUntil(purgeJob(c.env, job, { left: PURGE_PAGES }).catch(() => false))
+    return c.body(null, 204)
+  })
+
 async function owned(c: Context<AppEnv>): Promise<JobWithTask & { position: number | null }> {
   const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
   if (!job) throw notFound()
@@ -179,17 +169,9 @@ async function read(env: Env, job: JobWithTask, base: string) {
   return { status: await statusOf(env, job, base), config: JSON.parse(job.config) as JobConfig }
 }
 
-interface Created {
-  id: number
-  jobId: string
-  kind: TaskKind
-  config: JobConfig
-  warnings: Warning[]
-  createdAt: number
-}
-
 /** 2.5. The only success code that the contract shows is 200. Made from what creation knew, so that a repetition is equal. */
 function created(c: Context<AppEnv>, job: Created): Response {
+  if (!job.repeated) c.executionCtx.waitUntil(scheduleSoon(c.env))
   return c.json(
     {
       _auto_generated_id_: job.id,
@@ -197,6 +179,7 @@ function created(c: Context<AppEnv>, job: Created): Response {
       updated_at: new Date(job.createdAt).toISOString(),
       job_id: job.jobId,
       ...(job.kind === 'plan' ? { dry_run: true } : {}),
+      ...(job.retryOf === null ? {} : { retry_of: job.retryOf }),
       status: publicStatus({
         jobId: job.jobId,
         job: 'queued',
@@ -207,6 +190,7 @@ function created(c: Context<AppEnv>, job: Created): Response {
         outputs: [],
         dryRun: job.kind === 'plan',
         estimate: null,
+        retryOf: job.retryOf,
         position: null,
         createdAt: job.createdAt,
         startedAt: null,
@@ -216,49 +200,6 @@ function created(c: Context<AppEnv>, job: Created): Response {
     },
     200,
     { location: `${baseUrl(c)}/api/v0/job/${job.id}` },
-  )
-}
-
-/** The same key came before: same request, same answer; another body, or a dry run of it, is refused (I10). */
-async function repeated(c: Context<AppEnv>, account: string, key: string, fingerprint: string): Promise<Response> {
-  const first = await findIdempotency(c.env.DB, account, key)
-  if (first?.fingerprint !== fingerprint) {
-    throw new RequestError(
-      'idempotency_conflict',
-      'This Idempotency-Key was used with another body, or with another dry_run.',
-      {
-        field: 'Idempotency-Key',
-      },
-    )
-  }
-  const job = await findJobByBackendId(c.env.DB, first.job_id)
-  if (!job) throw notFound()
-  return created(c, {
-    id: job.id,
-    jobId: job.job_id,
-    kind: job.kind,
-    config: JSON.parse(job.config) as JobConfig,
-    warnings: JSON.parse(first.warnings) as Warning[],
-    createdAt: job.created_at,
-  })
-}
-
-function readIdempotencyKey(header: string | undefined): string | null {
-  if (header === undefined) return null
-  if (/^[\x21-\x7e]{1,255}$/.test(header)) return header
-  throw new RequestError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
-    field: 'Idempotency-Key',
-  })
-}
-
-function invalidBody(problems: Problem[]): RequestError {
-  const [first] = problems
-  const more = problems.length - 1
-  return new RequestError(
-    'invalid_request',
-    (first?.message ?? 'The job is not valid.') +
-      (more > 0 ? ` (and ${more} more ${more === 1 ? 'problem' : 'problems'}, see details)` : ''),
-    { ...(first ? { field: first.field } : {}), details: problems },
   )
 }
 

@@ -1,0 +1,196 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openSourceOf } from '../../worker/sink.ts'
+import { findJobByBackendId } from '../../worker/ledger/jobs.ts'
+import { sweep } from '../../worker/sweep.ts'
+import { call, job, post } from './client.ts'
+import type { Attempt } from './fake-transcoder.ts'
+import { FakeTranscoders } from './fake-transcoder.ts'
+
+let transcoders: FakeTranscoders
+let ahead = 0
+const realNow = Date.now.bind(Date)
+const HOUR = 3600_000
+
+function moveClock(ms: number): void {
+  ahead += ms
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
+}
+
+beforeEach(() => {
+  transcoders = new FakeTranscoders()
+})
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  ahead = 0
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM slots'),
+    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
+  ])
+})
+
+async function create(change: Record<string, unknown> = {}): Promise<number> {
+  const response = await post('/api/v0/job', job(change))
+  expect(response.status).toBe(200)
+  return (await response.json<any>())._auto_generated_id_
+}
+
+async function started(): Promise<Attempt> {
+  const attempt = await transcoders.next()
+  expect((await attempt.door('GET', '')).status).toBe(200)
+  return attempt
+}
+
+const read = async (id: number) => (await call(`/api/v0/job/${id}`)).json<any>()
+const rowOf = (id: number) => env.DB.prepare('SELECT * FROM jobs WHERE id = ?').bind(id).first<any>()
+
+async function failed(change: Record<string, unknown> = {}): Promise<number> {
+  const id = await create(change)
+  const attempt = await started()
+  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  return id
+}
+
+const secretInput = {
+  input: 'https://media.test/a.mp4?token=TOPSECRET',
+  cloud_credentials: { input: { cloud_provider: 'http', access_key: 'someone', secret_key: 'PASSWORD-1' } },
+}
+
+test('a retry is a new job of the same request, whose sealed part opens under its own name only', async () => {
+  const id = await failed({ ...secretInput, gop_length: 2 })
+  const answer = await post(`/api/v0/job/${id}/retry`, {})
+  expect(answer.status).toBe(200)
+  const made = await answer.json<any>()
+  expect(made).toMatchObject({ retry_of: id, status: { retry_of: id, state: 'ready' } })
+  const next = made._auto_generated_id_
+  expect(next).not.toBe(id)
+  const [before, after] = [await rowOf(id), await rowOf(next)]
+  expect(after.config).toBe(before.config)
+  expect(after.sealed).not.toBe(before.sealed)
+  // The first one is as it ended, and the second starts from its whole address.
+  expect((await read(id)).status).toMatchObject({ state: 'error', retry_of: null })
+  const repeated = (await findJobByBackendId(env.DB, made.job_id))!
+  await expect(openSourceOf(env, repeated)).resolves.toBeDefined()
+  await expect(openSourceOf(env, { ...repeated, sealed: before.sealed })).rejects.toThrow()
+  const [listed] = (await (await call('/api/v0/job?limit=1')).json<any>()).jobs
+  expect(listed.status.retry_of).toBe(id)
+  const attempt = await started()
+  expect(attempt.job).toBe(made.job_id)
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  expect((await read(next)).status).toMatchObject({ job_completed: true, error: null, retry_of: id })
+})
+
+test('only what failed or was cancelled is repeated, and one Idempotency-Key repeats it once', async () => {
+  const waiting = await create()
+  const early = await post(`/api/v0/job/${waiting}/retry`, {})
+  expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
+  await post(`/api/v0/job/${waiting}/cancel`, {})
+  const headers = { 'idempotency-key': 'again-1' }
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => call(`/api/v0/job/${waiting}/retry`, { method: 'POST', headers })),
+  )
+  const texts = new Set(await Promise.all(answers.map((response) => response.text())))
+  expect(texts.size).toBe(1)
+  const count = env.DB.prepare('SELECT COUNT(*) AS n FROM jobs WHERE retry_of = ?').bind(waiting)
+  expect(await count.first('n')).toBe(1)
+  // The same key for another request of the account is refused.
+  const other = await post('/api/v0/job', job(), { headers })
+  expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
+
+  await post(`/api/v0/job/${JSON.parse([...texts][0]!)._auto_generated_id_}/cancel`, {})
+  transcoders = new FakeTranscoders()
+  const done = await create()
+  const attempt = await started()
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  const late = await post(`/api/v0/job/${done}/retry`, {})
+  expect([late.status, (await late.json<any>()).error.code]).toEqual([409, 'job_finished'])
+})
+
+test('72 hours after the end a retry needs its credentials anew', async () => {
+  const id = await failed(secretInput)
+  moveClock(73 * HOUR)
+  await sweep(env)
+  const { cloud_credentials, input } = secretInput
+  const refused = await post(`/api/v0/job/${id}/retry`, {})
+  expect([refused.status, (await refused.json<any>()).error]).toMatchObject([409, { code: 'credentials_expired' }])
+  // The full address was sealed too.
+  const half = await post(`/api/v0/job/${id}/retry`, { cloud_credentials })
+  expect((await half.json<any>()).error).toMatchObject({ code: 'credentials_expired', field: 'input' })
+  const answer = await post(`/api/v0/job/${id}/retry`, { cloud_credentials, input })
+  expect(answer.status).toBe(200)
+  expect(JSON.stringify(await answer.json())).not.toMatch(/TOPSECRET|PASSWORD/)
+  for (const body of [{ cloud_credentials: 'x' }, { gop_length: 2 }, { cloud_credentials: { input: {} }, input }, []]) {
+    expect((await post(`/api/v0/job/${id}/retry`, body)).status, JSON.stringify(body)).toBe(400)
+  }
+})
+
+test('a deleted job is gone: record, secrets and own objects; an active one is not deleted', async () => {
+  const id = await create()
+  const early = await call(`/api/v0/job/${id}`, { method: 'DELETE' })
+  expect([early.status, (await early.json<any>()).error.code]).toEqual([409, 'job_active'])
+  const attempt = await started()
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  const keep = `out/default/${attempt.job}0/film.mp4`
+  await env.BUCKET.put(keep, 'of another job')
+  expect((await call(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+  for (const [path, method] of [
+    ['', 'GET'],
+    ['', 'DELETE'],
+    ['/retry', 'POST'],
+    ['/cancel', 'POST'],
+    ['/events', 'GET'],
+  ] as const) {
+    expect((await call(`/api/v0/job/${id}${path}`, { method })).status, path).toBe(404)
+  }
+  moveClock(HOUR)
+  await sweep(env)
+  await vi.waitUntil(async () => (await rowOf(id)) === null, { timeout: 10_000, interval: 20 })
+  expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
+  expect((await env.BUCKET.list({ prefix: `out/default/${attempt.job}/` })).objects).toEqual([])
+  expect(await env.BUCKET.head(keep)).not.toBeNull()
+})
+
+test('a deletion that stops half way is taken up by the sweep', async () => {
+  const id = await failed()
+  const { job_id } = await rowOf(id)
+  await Promise.all([1, 2, 3].map((n) => env.BUCKET.put(`out/default/${job_id}/${n}`, 'x')))
+  vi.spyOn(env.BUCKET, 'delete').mockRejectedValue(new Error('We are unable to do that. (10001)'))
+  expect((await call(`/api/v0/job/${id}`, { method: 'DELETE' })).status).toBe(204)
+  expect((await call(`/api/v0/job/${id}`)).status).toBe(404)
+  vi.restoreAllMocks()
+  expect(await rowOf(id)).not.toBeNull()
+  moveClock(26 * HOUR)
+  await sweep(env)
+  expect(await rowOf(id)).toBeNull()
+  expect((await env.BUCKET.list({ prefix: `out/default/${job_id}/` })).objects).toEqual([])
+})
+
+test('another account can neither repeat, delete nor follow a job (I16)', async () => {
+  const id = await failed()
+  const made = await post('/api/v0/keys', { account: 'strangers' }, { key: 'test-only-admin-key' })
+  const { key } = await made.json<any>()
+  for (const [path, method] of [
+    ['', 'DELETE'],
+    ['/retry', 'POST'],
+    ['/events', 'GET'],
+  ] as const) {
+    const foreign = await call(`/api/v0/job/${id}${path}`, { method, key })
+    const missing = await call(`/api/v0/job/999999${path}`, { method, key })
+    expect([foreign.status, await foreign.text()]).toEqual([404, await missing.text()])
+  }
+  expect((await rowOf(id)).deleted_at).toBeNull()
+})
+
+test('a commit that can never be carried out ends the job after its deadline, not never (I1)', async () => {
+  const id = await create()
+  const attempt = await started()
+  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  vi.spyOn(env.BUCKET, 'get').mockRejectedValue(new Error('not today'))
+  await attempt.finish([object])
+  expect((await read(id)).status).toMatchObject({ phase: 'committing', job_completed: false })
+  moveClock(26 * HOUR)
+  await runDurableObjectAlarm(env.MONITOR.get(env.MONITOR.idFromName(attempt.job)))
+  expect((await read(id)).status).toMatchObject({ state: 'error', error: { code: 'deadline_exceeded' } })
+})

@@ -1,0 +1,112 @@
+// In charge of: putting a validated job into the ledger, once: its row, its task, its idempotency key, in one batch.
+// Not in charge of: validation (contract/job.ts), the answer (routes/jobs.ts).
+import type { Warning } from '#contract/errors.ts'
+import type { JobConfig, JobSecrets } from '#contract/job.ts'
+import type { TaskKind } from '#contract/lifecycle.ts'
+import { findIdempotency, findJobByBackendId, insertIdempotency, insertJob, insertTask } from './ledger/jobs.ts'
+import { findUpload } from './ledger/uploads.ts'
+import { notFound, RequestError } from './problems.ts'
+import { sign } from './signing.ts'
+import { SECRETS_FIELD, sourceRef } from './sink.ts'
+import { seal } from './vault.ts'
+
+/** An accepted job reaches a terminal state within this time (I1). */
+const DEADLINE_MS = 24 * 3600_000
+
+export interface Wish {
+  account: string
+  kind: TaskKind
+  config: JobConfig
+  secrets: JobSecrets
+  warnings: Warning[]
+  /** Front-end id of the job that is repeated. */
+  retryOf: number | null
+  /** `request` is what must be the same when the key comes again. */
+  idempotency: { key: string; request: string } | null
+}
+
+export interface Created {
+  id: number
+  jobId: string
+  kind: TaskKind
+  config: JobConfig
+  warnings: Warning[]
+  createdAt: number
+  retryOf: number | null
+  /** The key came before; nothing was made. */
+  repeated: boolean
+}
+
+/** @throws RequestError 400 for an upload that is not there, 409 for an idempotency key that was used for another request */
+export async function createJob(env: Env, wish: Wish): Promise<Created> {
+  const { account, config, kind, secrets, warnings, retryOf } = wish
+  const now = Date.now()
+  const source = sourceRef(account, config, secrets)
+  if (source.provider === 'file-upload' && !(await findUpload(env.DB, account, source.number, now))) {
+    const message = `There is no uploaded file ${source.number}. Upload it first: POST /uploads answers its number.`
+    throw new RequestError('invalid_request', message, {
+      field: 'input',
+      details: [{ code: 'upload_not_found', field: 'input', message }],
+    })
+  }
+  const jobId = crypto.randomUUID()
+  const job = {
+    jobId,
+    account,
+    config: JSON.stringify(config),
+    // Made anew for a repeated job too: an envelope opens for its own job only.
+    sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets),
+    warnings: JSON.stringify(warnings),
+    priority: 0,
+    now,
+    deadlineAt: now + DEADLINE_MS,
+    retryOf,
+  }
+  const key = wish.idempotency?.key ?? null
+  const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
+  let fingerprint = ''
+  if (wish.idempotency) {
+    // Keyed, because the body holds secrets and the hash outlives the request.
+    // A dry run, a repetition and a job are different requests, whatever they have in common.
+    const label = kind === 'plan' ? 'idempotency of a dry run' : 'idempotency'
+    fingerprint = await sign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, wish.idempotency.request)
+    statements.unshift(insertIdempotency(env.DB, job, wish.idempotency.key, fingerprint))
+  }
+  const results = await env.DB.batch<{ id: number }>(statements)
+  const inserted = results[key === null ? 0 : 1]?.results[0]
+  if (!inserted) return repeated(env, account, key ?? '', fingerprint)
+  return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, retryOf, repeated: false }
+}
+
+/** The same key came before: same request, same answer; another body, or a dry run of it, is refused (I10). */
+async function repeated(env: Env, account: string, key: string, fingerprint: string): Promise<Created> {
+  const first = await findIdempotency(env.DB, account, key)
+  if (first?.fingerprint !== fingerprint) {
+    throw new RequestError(
+      'idempotency_conflict',
+      'This Idempotency-Key was used with another body, or with another dry_run.',
+      { field: 'Idempotency-Key' },
+    )
+  }
+  const job = await findJobByBackendId(env.DB, first.job_id)
+  // Deleted since: its key still does not make a second one.
+  if (!job || job.deleted_at !== null) throw notFound()
+  return {
+    id: job.id,
+    jobId: job.job_id,
+    kind: job.kind,
+    config: JSON.parse(job.config) as JobConfig,
+    warnings: JSON.parse(first.warnings) as Warning[],
+    createdAt: job.created_at,
+    retryOf: job.retry_of,
+    repeated: true,
+  }
+}
+
+export function readIdempotencyKey(header: string | undefined): string | null {
+  if (header === undefined) return null
+  if (/^[\x21-\x7e]{1,255}$/.test(header)) return header
+  throw new RequestError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+    field: 'Idempotency-Key',
+  })
+}
