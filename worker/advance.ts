@@ -3,7 +3,9 @@
 import { eventOf } from '#contract/events.ts'
 import type { Effect, TaskEvent, TaskLife } from '#contract/lifecycle.ts'
 import { jobState, terminal, transition } from '#contract/lifecycle.ts'
+import { webhookEvent } from '#contract/webhooks.ts'
 import type { JobEnd, TaskRow } from './ledger/tasks.ts'
+import { insertWebhook } from './ledger/webhooks.ts'
 import { changeTask, claimTask, findTask, mirrorJob, releaseSlot, restSlot, takeSlot } from './ledger/tasks.ts'
 
 /** A start that was not confirmed by then (cold container, lost message) is taken back; it does not count as a lost attempt. */
@@ -69,6 +71,8 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
         }),
       )
     }
+    const told = task.webhook === 1 ? webhookEvent(jobState(next.state)) : null
+    if (told !== null) statements.push(insertWebhook(env.DB, task, next, told, now))
     const [changed] = await env.DB.batch(statements)
     if ((changed?.results.length ?? 0) > 0) {
       return {

@@ -5,12 +5,16 @@ import { authenticate } from './auth.ts'
 import type { AppEnv } from './http.ts'
 import { answerError, errorResponse, notFound } from './problems.ts'
 import { dashboard } from './routes/dashboard.ts'
+import { accounts } from './routes/accounts.ts'
 import { door } from './routes/door.ts'
 import { jobs } from './routes/jobs.ts'
 import { keys } from './routes/keys.ts'
+import { metrics } from './routes/metrics.ts'
 import { objects } from './routes/objects.ts'
 import { service } from './routes/service.ts'
 import { uploads } from './routes/uploads.ts'
+import { vault } from './routes/vault.ts'
+import { webhooks } from './routes/webhooks.ts'
 
 // Any page may call the API with a key that it was given; cookies or a browser's stored login are never shared.
 const crossOrigin = cors({
@@ -38,6 +42,10 @@ export const app = new Hono<AppEnv>()
   .route('/', service)
   .route('/api/v0/job', jobs)
   .route('/api/v0/keys', keys)
+  .route('/api/v0/accounts', accounts)
+  .route('/api/v0/webhooks', webhooks)
+  .route('/api/v0/vault', vault)
+  .route('/metrics', metrics)
   .use('/uploads/*', authenticate('jobs'))
   .route('/uploads', uploads)
   .route('/o', objects)

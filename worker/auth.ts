@@ -1,15 +1,20 @@
 // In charge of: who a request comes from (specification 5: HTTP Basic, the user name is the API key).
 // Not in charge of: issuing keys (routes/keys.ts), attempt tokens (token.ts).
 import { createMiddleware } from 'hono/factory'
+import { settings } from './env.ts'
 import type { AppEnv } from './http.ts'
 import { findKey, touchKey } from './ledger/keys.ts'
 import { RequestError } from './problems.ts'
+import { takeRequest } from './rate.ts'
 import { sign, verify } from './signing.ts'
 
 export interface Identity {
   account: string
   keyId: string
   scopes: string[]
+  priority: number
+  /** Null = the deployment's default. */
+  requestsPerMinute: number | null
 }
 
 /** A revoked key stops within this time: so long an isolate trusts what it looked up. */
@@ -40,17 +45,23 @@ async function identify(env: Env, key: string): Promise<Identity | null> {
 async function lookUp(env: Env, key: string): Promise<Identity | null> {
   // Keys of the configuration: hashed on both sides, so the comparison tells nothing by its time.
   if (env.ADMIN_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.ADMIN_KEY)))) {
-    return { account: 'admin', keyId: 'admin', scopes: ['admin'] }
+    return { account: 'admin', keyId: 'admin', scopes: ['admin'], priority: 0, requestsPerMinute: null }
   }
   if (env.API_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.API_KEY)))) {
-    return { account: 'default', keyId: 'configured', scopes: ['jobs'] }
+    return { account: 'default', keyId: 'configured', scopes: ['jobs'], priority: 0, requestsPerMinute: null }
   }
   const id = KEY.exec(key)?.[1]
   const row = id === undefined ? null : await findKey(env.DB, id)
   const right = await verify(env, 'api-key', key, row?.hash ?? NOBODY)
   if (!row || !right || row.revoked_at !== null) return null
   await touchKey(env.DB, row.id, Date.now())
-  return { account: row.account, keyId: row.id, scopes: row.scopes.split(',') }
+  return {
+    account: row.account,
+    keyId: row.id,
+    scopes: row.scopes.split(','),
+    priority: row.priority,
+    requestsPerMinute: row.requests_per_minute,
+  }
 }
 
 /** The user name of HTTP Basic (RFC 7617). The password is ignored: samples send one character or none (5.3). */
@@ -83,12 +94,14 @@ export function authenticate(scope: 'jobs' | 'admin') {
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }
+    takeRequest(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
     if (!identity.scopes.includes(scope)) {
       throw new RequestError('forbidden', `This key may not do that: it lacks the scope "${scope}".`)
     }
     c.set('account', identity.account)
     c.set('keyId', identity.keyId)
     c.set('scopes', identity.scopes)
+    c.set('priority', identity.priority)
     return next()
   })
 }

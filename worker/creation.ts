@@ -4,6 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import type { TaskKind } from '#contract/lifecycle.ts'
 import { findIdempotency, findJobByBackendId, insertIdempotency, insertJob, insertTask } from './ledger/jobs.ts'
+import { settings } from './env.ts'
 import { findUpload } from './ledger/uploads.ts'
 import { notFound, RequestError } from './problems.ts'
 import { sign } from './signing.ts'
@@ -19,6 +20,8 @@ export interface Wish {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
+  /** Of its key: higher starts first. */
+  priority: number
   /** Front-end id of the job that is repeated. */
   retryOf: number | null
   /** `request` is what must be the same when the key comes again. */
@@ -57,10 +60,12 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
     // Made anew for a repeated job too: an envelope opens for its own job only.
     sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets),
     warnings: JSON.stringify(warnings),
-    priority: 0,
+    priority: wish.priority,
     now,
     deadlineAt: now + DEADLINE_MS,
     retryOf,
+    webhook: Boolean(config.webhook_url),
+    maxActive: settings(env).maxActiveJobs,
   }
   const key = wish.idempotency?.key ?? null
   const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
@@ -80,8 +85,10 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
 
 /** The same key came before: same request, same answer; another body, or a dry run of it, is refused (I10). */
 async function repeated(env: Env, account: string, key: string, fingerprint: string): Promise<Created> {
-  const first = await findIdempotency(env.DB, account, key)
-  if (first?.fingerprint !== fingerprint) {
+  const first = key === '' ? null : await findIdempotency(env.DB, account, key)
+  // Neither it nor the job was inserted: both have the same condition.
+  if (!first) throw tooManyJobs()
+  if (first.fingerprint !== fingerprint) {
     throw new RequestError(
       'idempotency_conflict',
       'This Idempotency-Key was used with another body, or with another dry_run.',
@@ -108,5 +115,11 @@ export function readIdempotencyKey(header: string | undefined): string | null {
   if (/^[\x21-\x7e]{1,255}$/.test(header)) return header
   throw new RequestError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
     field: 'Idempotency-Key',
+  })
+}
+
+function tooManyJobs(): RequestError {
+  return new RequestError('quota_exceeded', 'This account has as many active jobs as it may have.', {
+    headers: { 'retry-after': '30' },
   })
 }

@@ -21,6 +21,10 @@ export interface Settings {
   /** Where transcoders reach the task door. */
   doorUrl: string
   leaseMs: number
+  /** Jobs of an account that have not ended. */
+  maxActiveJobs: number
+  /** Of a key that has no bound of its own; null = none. */
+  requestsPerMinute: number | null
   /** Configured public address without a slash at the end, or null = that of the request. */
   baseUrl: string | null
 }
@@ -51,6 +55,8 @@ export function settings(env: Env): Settings {
     // Containers have no internet; a request to this name is handed to the Worker by the outbound handler (container.ts).
     doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
     leaseMs: positive(env.LEASE_SECONDS, 30) * 1000,
+    maxActiveJobs: positive(env.MAX_ACTIVE_JOBS, 10_000),
+    requestsPerMinute: env.REQUESTS_PER_MINUTE ? positive(env.REQUESTS_PER_MINUTE, 600) : null,
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
   }
   cache.set(env, made)

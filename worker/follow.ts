@@ -21,6 +21,10 @@ export function monitorOf(env: Env, jobId: string) {
   return env.MONITOR.get(env.MONITOR.idFromName(jobId))
 }
 
+export function courierOf(env: Env, jobId: string) {
+  return env.COURIER.get(env.COURIER.idFromName(jobId))
+}
+
 /** Applies an event and carries out what follows. A refusal is an answer, not an error. */
 export async function apply(
   env: Env,
@@ -41,6 +45,9 @@ export async function apply(
   }
   if (result.dueAt !== null) await quietly(watcher.wakeAt(result.dueAt))
   if (result.effects.includes('settle') && result.next.attempt > 0) await quietly(watcher.settle())
+  if (result.task.webhook === 1 && terminal[result.next.state]) {
+    await quietly(courierOf(env, task.jobId).wake(task.jobId))
+  }
   if (result.told) await quietly(watcher.announce())
   if (result.effects.includes('schedule')) await quietly(schedule(env))
   console.log(

@@ -9,6 +9,8 @@ export interface AppEnv {
     account: string
     keyId: string
     scopes: string[]
+    /** Of the key's jobs: higher starts first. */
+    priority: number
   }
 }
 

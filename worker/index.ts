@@ -6,6 +6,7 @@ import { sweep } from './sweep.ts'
 
 export { ContainerProxy } from '@cloudflare/containers'
 export { Transcoder } from './container.ts'
+export { Courier } from './courier.ts'
 export { JobMonitor } from './monitor.ts'
 
 export default {

@@ -2,6 +2,7 @@
 // Not in charge of: what an event is (contract/events.ts); where it is kept (ledger/tasks.ts).
 import type { PublicEvent } from '#contract/events.ts'
 import { eventText } from '#contract/events.ts'
+import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import { publicFigures } from '#contract/status.ts'
 import type { Live } from './live.ts'
 
@@ -14,8 +15,6 @@ interface Listener {
   sent: number
 }
 
-/** Of one job. More than a room full of people looks like a loop that never closes what it opened. */
-export const MAX_LISTENERS = 20
 /** Shorter than the idle limits of proxies. The ledger is read again too, should a push have been lost. */
 const PING_MS = 15_000
 /** Chunks that a client may be behind; it can come again with its Last-Event-ID. */
@@ -41,7 +40,7 @@ export class Listeners {
 
   /** @returns null when there are too many */
   async listen(after: number, live: Live | null, read: () => Promise<Story>): Promise<Response | null> {
-    if (this.#open.size >= MAX_LISTENERS) return null
+    if (this.#open.size >= MAX_FOLLOWERS) return null
     this.#read = read
     let listener: Listener | undefined
     const body = new ReadableStream<Uint8Array>({

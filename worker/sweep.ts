@@ -1,6 +1,6 @@
 // In charge of: the last net, every minute: what nobody watches any more is looked at again, what is over is removed.
 // Not in charge of: the usual case (monitor alarms, container hooks).
-import { apply, monitorOf } from './follow.ts'
+import { apply, courierOf, monitorOf } from './follow.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import {
   deleteOldJobs,
@@ -12,6 +12,7 @@ import {
   listOverdueJobs,
 } from './ledger/jobs.ts'
 import { listNeglectedTasks } from './ledger/tasks.ts'
+import { listLateWebhooks } from './ledger/webhooks.ts'
 import { deleteUpload, listExpiredUploads } from './ledger/uploads.ts'
 import type { StartMessage } from './schedule.ts'
 import { schedule } from './schedule.ts'
@@ -22,6 +23,8 @@ import { ownPrefix } from './storage/open.ts'
 const LOST_MESSAGE_MS = 10_000
 /** A running task that D1 has not seen change for so long: is its monitor still awake? */
 const QUIET_MS = 5 * 60_000
+/** A webhook due for so long: its courier was lost. */
+const LATE_WEBHOOK_MS = 2 * 60_000
 const BATCH = 100
 /** Pages of 1,000 objects that one sweep removes: a job may have 50,000. */
 const PAGES = 200
@@ -46,6 +49,9 @@ export async function sweep(env: Env): Promise<void> {
   }
   if (lost.length > 0) await env.QUEUE.sendBatch(lost.map((body) => ({ body })))
   await schedule(env)
+  for (const jobId of await listLateWebhooks(env.DB, now - LATE_WEBHOOK_MS, BATCH)) {
+    await courierOf(env, jobId).wake(jobId)
+  }
 
   for (const upload of await listExpiredUploads(env.DB, now, BATCH)) {
     await env.BUCKET.delete(upload.key)

@@ -58,6 +58,13 @@ export async function seal(env: Env, account: string, jobId: string, field: stri
   return JSON.stringify({ v: 1, kid: current.id, wrapped, sealed } satisfies Envelope)
 }
 
+/** Id of the key that seals now. */
+export async function currentKeyId(env: Env): Promise<string> {
+  const [current] = await ring(env)
+  if (!current) throw new Error('VAULT_KEYS is missing')
+  return current.id
+}
+
 /** @throws Error when the envelope was not made for exactly this account, job and field, or its key left the ring */
 export async function open<T>(env: Env, account: string, jobId: string, field: string, text: string): Promise<T> {
   const envelope = JSON.parse(text) as Envelope

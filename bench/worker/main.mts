@@ -3,7 +3,7 @@
 import product from '../../worker/index.ts'
 import type { StartMessage } from '../../worker/schedule.ts'
 
-export { ContainerProxy, JobMonitor, Transcoder } from '../../worker/index.ts'
+export { ContainerProxy, Courier, JobMonitor, Transcoder } from '../../worker/index.ts'
 
 const FAR = Date.UTC(2100, 0)
 

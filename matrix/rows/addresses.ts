@@ -48,7 +48,28 @@ const provider = (side: 'input' | 'output', value: string, job: Row['job']) =>
     },
   )
 
+const HOOK = 'https://hooks.example.test/ended?token=1'
+
+/** That it is told is tested with the service (test/worker/webhooks.test.ts). */
+const webhook = (value: string | null, shown: string | null) =>
+  stored(
+    {
+      path: 'webhook_url',
+      value,
+      expected: value === HOOK ? 'a query is sealed' : 'nobody is told',
+      job: { webhook_url: value },
+    },
+    (config, { secrets }) =>
+      found(
+        `shown as ${JSON.stringify(config.webhook_url)}`,
+        config.webhook_url === shown && secrets.addresses.webhook_url === (value === HOOK ? HOOK : undefined),
+      ),
+  )
+
 export const addresses: Row[] = [
+  webhook(HOOK, 'https://hooks.example.test/ended?…'),
+  webhook('', ''),
+  webhook(null, null),
   stored({ path: 'input', value: '12', expected: 'the upload number 12', job: { input: '12' } }, (config) =>
     found(config.input, config.input === '12'),
   ),

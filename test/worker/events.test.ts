@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { publicEvent } from '#contract/events.ts'
-import { MAX_LISTENERS } from '../../worker/listeners.ts'
+import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import type { JobMonitor } from '../../worker/monitor.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
@@ -154,8 +154,8 @@ test('who comes again with Last-Event-ID is told the rest only, also of a finish
 test('a client that is gone is noticed, and not too many may follow one job', async () => {
   const id = await create()
   const attempt = await started()
-  const streams = await Promise.all(Array.from({ length: MAX_LISTENERS }, async () => new Stream(await follow(id))))
-  expect(await listenersOf(attempt)).toBe(MAX_LISTENERS)
+  const streams = await Promise.all(Array.from({ length: MAX_FOLLOWERS }, async () => new Stream(await follow(id))))
+  expect(await listenersOf(attempt)).toBe(MAX_FOLLOWERS)
   const refused = await follow(id)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15'])
   expect((await refused.json<any>()).error.code).toBe('quota_exceeded')

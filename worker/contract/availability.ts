@@ -12,7 +12,7 @@ interface Unavailable {
 }
 
 /** Extensions of which any set value is refused. */
-const EXTENSIONS = ['webhook_url', 'thumbnails'] as const
+const EXTENSIONS = ['thumbnails'] as const
 
 const UNAVAILABLE: readonly Unavailable[] = [
   // file-upload is input only, by the contract (destinations.ts).

@@ -18,6 +18,7 @@ export const requestErrors = {
   too_large: 413,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
+  rate_limited: 429,
   quota_exceeded: 429,
   internal: 500,
   bad_gateway: 502,

@@ -64,8 +64,11 @@ const COMMON_SIZES = [
 ] as const
 const CODECS = ['h.264', 'hevc', 'mpeg2'] as const
 
+/** Clients that may follow one job at a time. */
+export const MAX_FOLLOWERS = 20
+
 /** The body of `GET /api/v0/limits`. */
-export function publishedLimits() {
+export function publishedLimits(quotas: { maxActiveJobs: number; requestsPerMinute: number | null }) {
   return {
     body_bytes: MAX_BODY_BYTES,
     upload_bytes: MAX_UPLOAD_BYTES,
@@ -101,6 +104,11 @@ export function publishedLimits() {
       mp2: { '2': allowedAudioBitrates('mp2', 2), '6': allowedAudioBitrates('mp2', 6) },
     },
     retention_days: RETENTION_DAYS,
+    quotas: {
+      active_jobs: quotas.maxActiveJobs,
+      requests_per_minute: quotas.requestsPerMinute,
+      followers_per_job: MAX_FOLLOWERS,
+    },
   }
 }
 

@@ -254,7 +254,10 @@ export const jobFields = z.object({
     'Program of a transport stream; absent = the first with video. source_stream counts within it.',
     { ...limits.PROGRAM_NUMBER, whole: true },
   ),
-  webhook_url: extension('Address that is told of the job’s end.'),
+  webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
+    description: 'Address that is told of the job’s end (docs/api.md).',
+    expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
+  }),
   thumbnails: extension('Still pictures.'),
   logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
   logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),

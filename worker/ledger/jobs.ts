@@ -22,6 +22,8 @@ export interface JobRow {
   deadline_at: number
   retry_of: number | null
   deleted_at: number | null
+  /** 1 = somebody wants to be told of the end. */
+  webhook: number
 }
 
 /** A job with the task that carries it out (one a job in this version). */
@@ -44,15 +46,25 @@ export interface NewJob {
   deadlineAt: number
   /** Front-end id of the job that is repeated. */
   retryOf: number | null
+  webhook: boolean
+  /** Jobs of the account that may be active together, unless its own row says otherwise. */
+  maxActive: number
 }
 
-/** The job's row; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
+/** Counted up to the bound only, in the statement that inserts: no race exceeds it. */
+const underQuota = (account: string, fallback: string) => `(
+    SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE account = ${account} AND finished_at IS NULL
+      LIMIT COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback}))
+  ) < COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback})`
+
+/** The job's row, unless its account has too many active ones; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
 export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | null): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of)
-       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10
-       WHERE ?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1)
+      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook)
+       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11
+       WHERE (?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1))
+         AND ${underQuota('?2', '?12')}
        RETURNING id`,
     )
     .bind(
@@ -66,6 +78,8 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
       job.deadlineAt,
       idempotencyKey,
       job.retryOf,
+      job.webhook ? 1 : 0,
+      job.maxActive,
     )
 }
 
@@ -83,10 +97,11 @@ export function insertTask(db: D1Database, job: NewJob, task: string, kind: Task
 export function insertIdempotency(db: D1Database, job: NewJob, key: string, fingerprint: string): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO idempotency (account, key, fingerprint, job_id, warnings, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      `INSERT INTO idempotency (account, key, fingerprint, job_id, warnings, created_at)
+       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ${underQuota('?1', '?7')}
        ON CONFLICT (account, key) DO NOTHING`,
     )
-    .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now)
+    .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now, job.maxActive)
 }
 
 export function findIdempotency(db: D1Database, account: string, key: string) {
@@ -227,4 +242,35 @@ export async function listDeletedJobs(
 /** The record, its tasks with it, and its secrets. */
 export async function deleteJob(db: D1Database, id: number): Promise<void> {
   await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
+}
+
+interface Sealed {
+  id: number
+  account: string
+  job_id: string
+  sealed: string
+}
+
+/** Envelopes that another key than this one wraps, in the order of ids. */
+export async function listSealedWithOthers(
+  db: D1Database,
+  keyId: string,
+  after: number,
+  limit: number,
+): Promise<Sealed[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, account, job_id, sealed FROM jobs
+       WHERE id > ?2 AND sealed IS NOT NULL AND json_extract(sealed, '$.kid') <> ?1 ORDER BY id LIMIT ?3`,
+    )
+    .bind(keyId, after, limit)
+    .all<Sealed>()
+  return results
+}
+
+export async function replaceSealed(db: D1Database, before: Sealed, sealed: string): Promise<void> {
+  await db
+    .prepare(`UPDATE jobs SET sealed = ?3 WHERE id = ?1 AND sealed = ?2`)
+    .bind(before.id, before.sealed, sealed)
+    .run()
 }

@@ -9,6 +9,10 @@ export interface KeyRow {
   created_at: number
   last_used_at: number | null
   revoked_at: number | null
+  /** Null = the deployment's default. */
+  requests_per_minute: number | null
+  /** Of the key's jobs: higher starts first. */
+  priority: number
 }
 
 export function findKey(db: D1Database, id: string) {
@@ -22,8 +26,9 @@ export async function listKeys(db: D1Database): Promise<KeyRow[]> {
 
 export async function insertKey(db: D1Database, key: Omit<KeyRow, 'last_used_at' | 'revoked_at'>): Promise<void> {
   await db
-    .prepare(`INSERT INTO api_keys (id, account, label, scopes, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`)
-    .bind(key.id, key.account, key.label, key.scopes, key.hash, key.created_at)
+    .prepare(`INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`)
+    .bind(key.id, key.account, key.label, key.scopes, key.hash, key.created_at, key.requests_per_minute, key.priority)
     .run()
 }
 

@@ -16,6 +16,8 @@ export interface TaskRow extends TaskLife {
   lease_until: number | null
   updated_at: number
   job_id: string
+  /** 1 = somebody wants to be told of the end. */
+  webhook: number
 }
 
 /** Adds one event (JSON, or null for none) to the timeline, in the statement that makes it happen. */
@@ -23,7 +25,7 @@ const timeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
 const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.slot, tasks.plan,
-  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id`
+  tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
   return db
@@ -78,6 +80,8 @@ export function claimTask(db: D1Database, task: string, change: TaskChange): D1P
        WHERE id = ?1 AND state = ?7 AND attempt = ?8 AND lost = ?9
          AND NOT EXISTS (SELECT 1 FROM slots WHERE k = ?4 AND (task IS NOT NULL OR free_at > ?6))
          AND NOT EXISTS (SELECT 1 FROM slots WHERE task = ?1)
+         AND (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
+           < COALESCE((SELECT max_running FROM accounts WHERE accounts.account = tasks.account), 1000000)
        RETURNING id`,
     )
     .bind(
@@ -194,18 +198,24 @@ export async function listBusySlots(db: D1Database, now: number): Promise<number
 }
 
 /**
- * Waiting tasks in the order in which they should start: priority first; then fair share, where an account's nth waiting
- * task stands behind everybody's (n − 1)th, counting what already runs; then age.
+ * Waiting tasks in the order in which they should start: priority first; then fair share by weight, where an account's nth
+ * waiting task stands behind everybody's (n − 1)th, counting what already runs; then age. No account gets more than its
+ * `max_running`; what stands behind that does not keep others waiting.
  */
 export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
   const { results } = await db
     .prepare(
-      `SELECT ${columns},
-         (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account)
-           + ROW_NUMBER() OVER (PARTITION BY tasks.account, tasks.priority ORDER BY tasks.job) AS share
-       FROM tasks JOIN jobs ON jobs.id = tasks.job
-       WHERE tasks.state = 'queued' AND tasks.not_before <= ?1
-       ORDER BY tasks.priority DESC, share, tasks.job LIMIT ?2`,
+      `WITH waiting AS (
+         SELECT tasks.id, COALESCE(accounts.weight, 1) AS weight, accounts.max_running,
+           (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account) AS busy,
+           ROW_NUMBER() OVER (PARTITION BY tasks.account, tasks.priority ORDER BY tasks.job) AS place,
+           ROW_NUMBER() OVER (PARTITION BY tasks.account ORDER BY tasks.priority DESC, tasks.job) AS nth
+         FROM tasks LEFT JOIN accounts ON accounts.account = tasks.account
+         WHERE tasks.state = 'queued' AND tasks.not_before <= ?1
+       )
+       SELECT ${columns} FROM waiting JOIN tasks ON tasks.id = waiting.id JOIN jobs ON jobs.id = tasks.job
+       WHERE max_running IS NULL OR busy + nth <= max_running
+       ORDER BY tasks.priority DESC, (busy + place) / weight, tasks.job LIMIT ?2`,
     )
     .bind(now, limit)
     .all<TaskRow>()

@@ -24,6 +24,7 @@ import { repetitionOf } from '../retry.ts'
 import { scheduleSoon } from '../schedule.ts'
 import { statusOf } from '../status.ts'
 import { serveEvents } from './events.ts'
+import { replay, serveDeliveries } from './webhooks.ts'
 
 /** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
 const PURGE_PAGES = 5
@@ -77,6 +78,7 @@ export const jobs = new Hono<AppEnv>()
       config,
       secrets,
       warnings,
+      priority: c.get('priority'),
       retryOf: null,
       idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
     })
@@ -140,6 +142,7 @@ export const jobs = new Hono<AppEnv>()
       account: job.account,
       kind: job.kind,
       ...(await repetitionOf(c.env, job, value, baseUrl(c))),
+      priority: c.get('priority'),
       retryOf: job.id,
       idempotency: key === null ? null : { key, request: text },
     })
@@ -147,6 +150,9 @@ export const jobs = new Hono<AppEnv>()
   })
 
   .get(`${jobPath}/events`, async (c) => serveEvents(c, await owned(c)))
+
+  .get(`${jobPath}/webhooks`, async (c) => serveDeliveries(c, await owned(c)))
+  .post(`${jobPath}/webhooks/:webhook/replay`, async (c) => replay(c, await owned(c)))
 
   .delete(jobPath, async (c) => {
     const job = await owned(c)

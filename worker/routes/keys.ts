@@ -18,6 +18,8 @@ const newKey = z.strictObject({
   ),
   label: z._default(z.string().check(z.maxLength(100)), ''),
   scopes: z._default(z.array(z.enum(['jobs', 'admin'])).check(z.minLength(1)), ['jobs']),
+  requests_per_minute: z._default(z.nullable(z.number().check(z.int(), z.gte(1), z.lte(1_000_000))), null),
+  priority: z._default(z.number().check(z.int(), z.gte(-10), z.lte(10)), 0),
 })
 
 const keyId = z.object({ id: z.string().check(z.regex(/^sp_[A-Za-z0-9_-]{12}$/)) })
@@ -48,7 +50,7 @@ export const keys = new Hono<AppEnv>()
       const { id } = c.req.valid('param')
       const old = await findKey(c.env.DB, id)
       if (!old || old.revoked_at !== null) throw notFound()
-      const made = await issue(c.env, { account: old.account, label: old.label, scopes: old.scopes.split(',') })
+      const made = await issue(c.env, { ...old, scopes: old.scopes.split(',') })
       await revokeKey(c.env.DB, id, Date.now())
       return c.json(made, 201)
     },
@@ -65,7 +67,10 @@ export const keys = new Hono<AppEnv>()
   )
 
 /** 9 and 32 random bytes. The key is in this answer and nowhere else. */
-async function issue(env: Env, wish: { account: string; label: string; scopes: string[] }) {
+async function issue(
+  env: Env,
+  wish: { account: string; label: string; scopes: string[]; requests_per_minute: number | null; priority: number },
+) {
   const id = `sp_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
   const key = `${id}.${toBase64Url(crypto.getRandomValues(new Uint8Array(32)))}`
   const row = {
@@ -75,6 +80,8 @@ async function issue(env: Env, wish: { account: string; label: string; scopes: s
     scopes: wish.scopes.join(','),
     hash: await hashKey(env, key),
     created_at: Date.now(),
+    requests_per_minute: wish.requests_per_minute,
+    priority: wish.priority,
   }
   await insertKey(env.DB, row)
   return { ...publicKey({ ...row, last_used_at: null, revoked_at: null }), key }
@@ -87,6 +94,8 @@ function publicKey(row: KeyRow) {
     account: row.account,
     label: row.label,
     scopes: row.scopes.split(','),
+    requests_per_minute: row.requests_per_minute,
+    priority: row.priority,
     created_at: time(row.created_at),
     last_used_at: time(row.last_used_at),
     revoked_at: time(row.revoked_at),

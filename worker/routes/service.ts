@@ -30,4 +30,4 @@ export const service = new Hono<AppEnv>()
       missing.length === 0 ? 200 : 503,
     )
   })
-  .get('/api/v0/limits', (c) => c.json(publishedLimits()))
+  .get('/api/v0/limits', (c) => c.json(publishedLimits(settings(c.env))))

@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { accept, names, refuse, request } from './request.ts'
 
 describe('what this version has not built is refused, never ignored', () => {
-  it.each([
-    ['webhook_url', 'https://h/hook'],
-    ['thumbnails', {}],
-  ])('%s: %j', (field, value) => {
+  it.each([['thumbnails', {}]])('%s: %j', (field, value) => {
     const [problem, ...more] = refuse(request({ [field]: value }))
     expect(more).toEqual([])
     expect(problem!.code).toBe('not_available')

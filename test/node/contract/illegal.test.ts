@@ -64,7 +64,12 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
   loudness_lufs: number(-40.5, -4.5),
   dynamic_range: choice('hdr', null, true),
   program_number: whole(0, 65_536, -1),
-  webhook_url: unavailable,
+  webhook_url: [
+    ['invalid_type', 1, true, {}],
+    ['invalid_length', long],
+    ['invalid_value', 'hook', 'ftp://example.com/hook'],
+    ['user_info_in_address', 'https://me:secret@example.com/hook'],
+  ],
   thumbnails: unavailable,
   logo_position: choice('middle', null),
   logo_opacity: number(-1, 101),

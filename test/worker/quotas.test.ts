@@ -1,0 +1,189 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { advance } from '../../worker/advance.ts'
+import { insertJob, insertTask } from '../../worker/ledger/jobs.ts'
+import { listWaitingTasks } from '../../worker/ledger/tasks.ts'
+import { reseal } from '../../worker/rotation.ts'
+import { open, seal } from '../../worker/vault.ts'
+import { call, job, post } from './client.ts'
+import { FakeTranscoders } from './fake-transcoder.ts'
+
+const ADMIN = 'test-only-admin-key'
+
+beforeEach(async () => {
+  const transcoders = new FakeTranscoders()
+  transcoders.answer = () => 503
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM slots'),
+    env.DB.prepare('DELETE FROM jobs'),
+    env.DB.prepare('DELETE FROM accounts'),
+  ])
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+function put(account: string, body: unknown): Promise<Response> {
+  return call(`/api/v0/accounts/${account}`, {
+    method: 'PUT',
+    key: ADMIN,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+async function issue(change: Record<string, unknown>): Promise<string> {
+  const made = await post('/api/v0/keys', change, { key: ADMIN })
+  expect(made.status).toBe(201)
+  return (await made.json<any>()).key
+}
+
+let made = 0
+/** Rows alone, as creation inserts them. */
+async function insert(account: string, count: number, priority = 0): Promise<void> {
+  const statements: D1PreparedStatement[] = []
+  for (let n = 0; n < count; n++) {
+    const row = {
+      jobId: `simulated-${made++}`,
+      account,
+      config: '{}',
+      sealed: '{}',
+      warnings: '[]',
+      priority,
+      now: 1,
+      deadlineAt: Date.now() + 1e9,
+      retryOf: null,
+      webhook: false,
+      maxActive: 10_000,
+    }
+    statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))
+  }
+  await env.DB.batch(statements)
+}
+
+/** Gives `slots` slots away as the scheduler does; → how many each account runs. */
+async function dispatch(slots: number): Promise<Record<string, number>> {
+  const busy = await env.DB.prepare('SELECT COUNT(*) AS n FROM slots').first<number>('n')
+  for (let k = busy ?? 0; k < slots; k++) {
+    const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
+    if (!task) break
+    expect((await advance(env, task.id, { type: 'claim' }, { slot: k })).ok).toBe(true)
+  }
+  const { results } = await env.DB.prepare('SELECT account, COUNT(*) AS n FROM slots GROUP BY account').all<any>()
+  return Object.fromEntries(results.map((row) => [row.account, row.n]))
+}
+
+test('an account with 1,000 waiting jobs does not keep one with a single job waiting', async () => {
+  await insert('many', 1000)
+  expect(await dispatch(4)).toEqual({ many: 4 })
+  await insert('one', 1)
+  expect(await dispatch(5)).toEqual({ many: 4, one: 1 })
+})
+
+test('slots are shared by weight, priority goes before, and max_running bounds an account', async () => {
+  await insert('a', 50)
+  await insert('b', 50)
+  expect((await put('b', { weight: 3 })).status).toBe(200)
+  expect(await dispatch(8)).toEqual({ a: 2, b: 6 })
+  await insert('c', 3, 5)
+  expect((await put('c', { max_running: 2 })).status).toBe(200)
+  // Two of c first, by priority; its third waits without keeping the others waiting.
+  expect(await dispatch(12)).toMatchObject({ c: 2 })
+  expect((await dispatch(14))['c']).toBe(2)
+  // Nor does a claim that was decided before exceed it.
+  const third = await env.DB.prepare(`SELECT id FROM tasks WHERE account = 'c' AND state = 'queued'`).first<string>(
+    'id',
+  )
+  expect((await advance(env, third!, { type: 'claim' }, { slot: 90 })).ok).toBe(false)
+})
+
+test('active jobs are bounded by one statement, also raced; an end makes room; a repeated key is answered all the same', async () => {
+  const key = await issue({ account: 'bounded' })
+  await put('bounded', { max_active_jobs: 3 })
+  const headers = { 'idempotency-key': 'first' }
+  const first = await (await post('/api/v0/job', job(), { key, headers })).json<any>()
+  const raced = await Promise.all(Array.from({ length: 20 }, () => post('/api/v0/job', job(), { key })))
+  expect(raced.filter((response) => response.status === 200)).toHaveLength(2)
+  const refused = raced.find((response) => response.status !== 200)!
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
+  expect((await refused.json<any>()).error.code).toBe('quota_exceeded')
+  const other = await post('/api/v0/job', job(), { key, headers: { 'idempotency-key': 'second' } })
+  expect(other.status).toBe(429)
+  expect(await (await post('/api/v0/job', job(), { key, headers })).json()).toEqual(first)
+  await post(`/api/v0/job/${first._auto_generated_id_}/cancel`, {}, { key })
+  // The refused key was not used up.
+  expect((await post('/api/v0/job', job(), { key, headers: { 'idempotency-key': 'second' } })).status).toBe(200)
+})
+
+test('a key sends as many requests a minute as it may, then is told when to come again', async () => {
+  const key = await issue({ account: 'slow', requests_per_minute: 5 })
+  const now = Date.now()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
+  for (let n = 0; n < 5; n++) expect((await call('/api/v0/job', { key })).status).toBe(200)
+  const refused = await call('/api/v0/job', { key })
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '12'])
+  expect((await refused.json<any>()).error.code).toBe('rate_limited')
+  clock.mockReturnValue(now + 12_000)
+  expect((await call('/api/v0/job', { key })).status).toBe(200)
+  expect((await call('/api/v0/job', { key })).status).toBe(429)
+})
+
+test('the priority of a key is that of its jobs, and survives its rotation', async () => {
+  const made = await post('/api/v0/keys', { account: 'urgent', priority: 7 }, { key: ADMIN })
+  const { id } = await made.json<any>()
+  const { key, priority } = await (await post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).json<any>()
+  expect(priority).toBe(7)
+  await post('/api/v0/job', job(), { key })
+  const row = env.DB.prepare(`SELECT priority FROM tasks WHERE account = 'urgent'`)
+  expect(await row.first('priority')).toBe(7)
+})
+
+test('accounts are for admins, and only known quotas are taken', async () => {
+  expect((await call('/api/v0/accounts')).status).toBe(403)
+  expect((await put('x', { weight: 0 })).status).toBe(400)
+  expect((await put('x', { slots: 3 })).status).toBe(400)
+  expect((await put('Not-A-Name', {})).status).toBe(404)
+  expect(await (await put('x', { max_running: 2 })).json()).toEqual({
+    account: 'x',
+    max_active_jobs: 10_000,
+    max_running: 2,
+    weight: 1,
+  })
+})
+
+test('metrics are for admins, in the text format of Prometheus', async () => {
+  expect((await call('/metrics')).status).toBe(403)
+  await insert('m', 2)
+  const response = await call('/metrics', { key: ADMIN })
+  expect(response.headers.get('content-type')).toContain('version=0.0.4')
+  const text = await response.text()
+  expect(text).toContain('splicepoint_jobs_active{state="queued"} 2\n')
+  expect(text).toMatch(/^splicepoint_queue_age_seconds [1-9]/m)
+  for (const line of text.trim().split('\n')) {
+    expect(line).toMatch(/^(# (HELP|TYPE) splicepoint_\w+ .+|splicepoint_\w+(\{\w+="[\w.]*"\})? [\d.e+]+)$/)
+  }
+})
+
+test('what an older key sealed is sealed again by the newest, in batches, and opens without the older one', async () => {
+  const older = 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
+  const newer = 'k2:YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXowMTIzNDU='
+  await insert('v', 5)
+  const { results } = await env.DB.prepare('SELECT id, job_id FROM jobs ORDER BY id').all<any>()
+  for (const row of results) {
+    const sealed = await seal(env, 'v', row.job_id, 'secrets', { of: row.job_id })
+    await env.DB.prepare('UPDATE jobs SET sealed = ? WHERE id = ?').bind(sealed, row.id).run()
+  }
+  const both = { ...env, VAULT_KEYS: `${newer},${older}` } as Env
+  const first = await reseal(both, 0, 3)
+  expect(first).toMatchObject({ key_id: 'k2', resealed: 3, done: false, unreadable: [] })
+  expect(await reseal(both, first.next, 3)).toMatchObject({ resealed: 2, done: true })
+  expect(await reseal(both, 0, 3)).toMatchObject({ resealed: 0, done: true })
+  const alone = { ...env, VAULT_KEYS: newer } as Env
+  for (const row of results) {
+    const sealed = await env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(row.id).first<string>('sealed')
+    expect(await open(alone, 'v', row.job_id, 'secrets', sealed!)).toEqual({ of: row.job_id })
+  }
+  expect((await post('/api/v0/vault/rotate', {})).status).toBe(403)
+  expect(await (await post('/api/v0/vault/rotate', {}, { key: ADMIN })).json()).toMatchObject({ key_id: 'k1' })
+})

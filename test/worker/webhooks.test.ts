@@ -1,0 +1,206 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { nextTryIn } from '#contract/webhooks.ts'
+import { sweep } from '../../worker/sweep.ts'
+import { call, job, post } from './client.ts'
+import type { Attempt } from './fake-transcoder.ts'
+import { FakeTranscoders } from './fake-transcoder.ts'
+
+const HOOK = 'https://hooks.test/in?token=TOPSECRET'
+const HOUR = 3600_000
+
+interface Received {
+  url: string
+  headers: Record<string, string>
+  body: string
+  redirect: string | undefined
+}
+
+let transcoders: FakeTranscoders
+let received: Received[]
+let answer: () => Response | Promise<Response>
+let ahead = 0
+const realNow = Date.now.bind(Date)
+
+function moveClock(ms: number): void {
+  ahead += ms
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
+}
+
+beforeEach(() => {
+  transcoders = new FakeTranscoders()
+  received = []
+  answer = () => new Response('ok')
+  const others = globalThis.fetch
+  vi.stubGlobal('fetch', async (input: string, init?: RequestInit) => {
+    if (new URL(new Request(input, init).url).hostname !== 'hooks.test') return others(input, init)
+    received.push({
+      url: input,
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: await new Response(init?.body).text(),
+      redirect: init?.redirect,
+    })
+    return answer()
+  })
+})
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  ahead = 0
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM slots'),
+    env.DB.prepare('DELETE FROM webhooks'),
+    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
+  ])
+})
+
+async function create(change: Record<string, unknown> = { webhook_url: HOOK }): Promise<number> {
+  const response = await post('/api/v0/job', job(change))
+  expect(response.status).toBe(200)
+  return (await response.json<any>())._auto_generated_id_
+}
+
+async function started(): Promise<Attempt> {
+  const attempt = await transcoders.next()
+  expect((await attempt.door('GET', '')).status).toBe(200)
+  return attempt
+}
+
+async function finished(): Promise<[number, Attempt]> {
+  const id = await create()
+  const attempt = await started()
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  return [id, attempt]
+}
+
+const deliveries = async (id: number) => (await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()).deliveries
+const courier = (attempt: Attempt) => env.COURIER.get(env.COURIER.idFromName(attempt.job))
+const settled = (id: number, tries: number) =>
+  vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, { timeout: 10_000, interval: 20 })
+
+async function rotate(): Promise<string> {
+  const response = await post('/api/v0/webhooks/secret/rotate', {})
+  expect(response.status).toBe(201)
+  return (await response.json<any>()).secret
+}
+
+test('the end of a job is told once, signed as an independent verifier expects, with no secret in it', async () => {
+  const secret = await rotate()
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  const [id, attempt] = await finished()
+  await settled(id, 1)
+  expect(received).toHaveLength(1)
+  const [message] = received
+  expect(message?.url).toBe(HOOK)
+  const payload = new Webhook(secret).verify(message!.body, message!.headers) as any
+  expect(payload).toMatchObject({
+    type: 'job.completed',
+    data: { _auto_generated_id_: id, job_id: attempt.job, state: 'completed', error: null, outputs_total: 1 },
+  })
+  expect(payload.data.outputs[0]).toMatchObject({ path: 'film.mp4', size: 6 })
+  expect(message?.body).not.toMatch(/TOPSECRET|url|\/o\//)
+  expect(() => new Webhook(secret).verify(message!.body.replace('completed', 'failed'), message!.headers)).toThrow()
+  expect(await deliveries(id)).toMatchObject([
+    {
+      event: 'job.completed',
+      state: 'delivered',
+      tries: 1,
+      next_try_at: null,
+      attempts: [{ status: 200, error: null }],
+    },
+  ])
+  // The address is shown without its query; nothing of the secret stands in the ledger.
+  expect(await (await call(`/api/v0/job/${id}`)).text()).not.toContain('TOPSECRET')
+  expect(JSON.stringify((await env.DB.prepare('SELECT * FROM accounts').all()).results)).not.toContain(secret.slice(6))
+})
+
+test('after a rotation both secrets verify for a day, then only the new one', async () => {
+  const old = await rotate()
+  const now = await rotate()
+  expect(now).not.toBe(old)
+  const [id, attempt] = await finished()
+  await settled(id, 1)
+  for (const secret of [old, now]) new Webhook(secret).verify(received[0]!.body, received[0]!.headers)
+  moveClock(25 * HOUR)
+  await post(`/api/v0/job/${id}/webhooks/${received[0]!.headers['webhook-id']}/replay`, {})
+  await runDurableObjectAlarm(courier(attempt))
+  await settled(id, 2)
+  expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id'])
+  expect(received[1]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
+})
+
+test('what is not answered with success is tried again with back-off for a day, then given up; a replay starts over', async () => {
+  answer = () => new Response('no', { status: 500 })
+  const [id, attempt] = await finished()
+  await settled(id, 1)
+  for (let n = 2; n <= 11; n++) {
+    expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', tries: n - 1 })
+    // Not before its time.
+    await runDurableObjectAlarm(courier(attempt))
+    expect(received).toHaveLength(n - 1)
+    moveClock(nextTryIn(n - 1, 500)! + 1000)
+    await runDurableObjectAlarm(courier(attempt))
+    expect(received).toHaveLength(n)
+  }
+  const [failed] = await deliveries(id)
+  expect(failed).toMatchObject({ state: 'failed', tries: 11 })
+  expect(failed.attempts.at(-1)).toMatchObject({ status: 500, error: 'The receiver answered 500.' })
+  expect(ahead).toBeGreaterThan(23 * HOUR)
+  expect(new Set(received.map((message) => message.headers['webhook-id'])).size).toBe(1)
+  answer = () => new Response(null, { status: 204 })
+  const replayed = await post(`/api/v0/job/${id}/webhooks/${failed.id}/replay`, {})
+  expect(replayed.status).toBe(202)
+  await runDurableObjectAlarm(courier(attempt))
+  await settled(id, 12)
+  expect((await deliveries(id))[0]).toMatchObject({ state: 'delivered', tries: 1 })
+  expect((await post(`/api/v0/job/${id}/webhooks/msg_other/replay`, {})).status).toBe(404)
+})
+
+test('a redirect is not followed, and an address that is not public is not called', async () => {
+  answer = () => new Response(null, { status: 302, headers: { location: 'https://hooks.test/elsewhere' } })
+  const [id] = await finished()
+  await settled(id, 1)
+  expect(received).toHaveLength(1)
+  expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', attempts: [{ status: null }] })
+  for (const address of ['http://127.0.0.1/x', 'http://[::1]/', 'https://metadata.internal/']) {
+    const hidden = await create({ webhook_url: address })
+    await post(`/api/v0/job/${hidden}/cancel`, {})
+    await settled(hidden, 1)
+    expect((await deliveries(hidden))[0].attempts[0]).toMatchObject({ status: null })
+  }
+  expect(received).toHaveLength(1)
+  expect((await post('/api/v0/job', job({ webhook_url: 'https://u:p@hooks.test/' }))).status).toBe(400)
+})
+
+test('410 ends the tries, a cancelled job tells of it, and raced ends tell once', async () => {
+  answer = () => new Response(null, { status: 410 })
+  const id = await create()
+  await started()
+  await Promise.all(Array.from({ length: 5 }, () => post(`/api/v0/job/${id}/cancel`, {})))
+  await settled(id, 1)
+  expect(await deliveries(id)).toMatchObject([{ event: 'job.cancelled', state: 'failed', tries: 1 }])
+})
+
+test('a courier that was lost is woken by the sweep', async () => {
+  const id = await create()
+  const attempt = await started()
+  vi.spyOn(env.COURIER, 'get').mockImplementation(() => {
+    throw new Error('lost')
+  })
+  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  vi.restoreAllMocks()
+  expect(await deliveries(id)).toMatchObject([{ event: 'job.failed', state: 'pending', tries: 0 }])
+  moveClock(3 * 60_000)
+  await sweep(env)
+  await runDurableObjectAlarm(courier(attempt))
+  await settled(id, 1)
+  expect(JSON.parse(received[0]!.body).data.error).toEqual({ code: 'source_not_media', message: 'x' })
+})
+
+test('a job without webhook_url makes no delivery', async () => {
+  const id = await create({})
+  await post(`/api/v0/job/${id}/cancel`, {})
+  expect(await deliveries(id)).toEqual([])
+})

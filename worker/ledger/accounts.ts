@@ -1,0 +1,58 @@
+// In charge of: the SQL of accounts: what they may use, and which webhook secret is current. One statement a function.
+
+export interface AccountRow {
+  account: string
+  max_active_jobs: number | null
+  max_running: number | null
+  weight: number
+  webhook_generation: number
+  webhook_rotated_at: number | null
+}
+
+/** An account without a row has the defaults. */
+export async function findAccount(db: D1Database, account: string): Promise<AccountRow> {
+  const row = await db.prepare(`SELECT * FROM accounts WHERE account = ?1`).bind(account).first<AccountRow>()
+  return (
+    row ?? {
+      account,
+      max_active_jobs: null,
+      max_running: null,
+      weight: 1,
+      webhook_generation: 0,
+      webhook_rotated_at: null,
+    }
+  )
+}
+
+export async function listAccounts(db: D1Database): Promise<AccountRow[]> {
+  const { results } = await db.prepare(`SELECT * FROM accounts ORDER BY account LIMIT 1000`).all<AccountRow>()
+  return results
+}
+
+export async function saveQuotas(
+  db: D1Database,
+  account: string,
+  quotas: Pick<AccountRow, 'max_active_jobs' | 'max_running' | 'weight'>,
+): Promise<void> {
+  await db
+    .prepare(
+      `INSERT INTO accounts (account, max_active_jobs, max_running, weight) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (account) DO UPDATE SET max_active_jobs = ?2, max_running = ?3, weight = ?4`,
+    )
+    .bind(account, quotas.max_active_jobs, quotas.max_running, quotas.weight)
+    .run()
+}
+
+/** @returns the number of the new secret */
+export async function rotateWebhookSecret(db: D1Database, account: string, now: number): Promise<number> {
+  const row = await db
+    .prepare(
+      `INSERT INTO accounts (account, webhook_generation, webhook_rotated_at) VALUES (?1, 1, ?2)
+       ON CONFLICT (account) DO UPDATE SET webhook_generation = webhook_generation + 1, webhook_rotated_at = ?2
+       RETURNING webhook_generation`,
+    )
+    .bind(account, now)
+    .first<{ webhook_generation: number }>()
+  if (!row) throw new Error('INSERT INTO accounts returned no row')
+  return row.webhook_generation
+}

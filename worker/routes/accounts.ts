@@ -1,0 +1,59 @@
+// In charge of: what accounts may use (`/api/v0/accounts`), for holders of the admin key.
+// Not in charge of: enforcing it (ledger/jobs.ts, ledger/tasks.ts).
+import { zValidator } from '@hono/zod-validator'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { authenticate } from '../auth.ts'
+import { readJson } from '../body.ts'
+import { settings } from '../env.ts'
+import type { AppEnv } from '../http.ts'
+import type { AccountRow } from '../ledger/accounts.ts'
+import { findAccount, listAccounts, saveQuotas } from '../ledger/accounts.ts'
+import { invalidBody, notFound } from '../problems.ts'
+
+const MAX_BODY = 16 * 1024
+
+/** Null = the deployment's default. */
+const whole = z._default(z.nullable(z.number().check(z.int(), z.gte(0), z.lte(1_000_000))), null)
+const quotas = z.strictObject({
+  max_active_jobs: whole,
+  max_running: whole,
+  weight: z._default(z.number().check(z.gte(0.01), z.lte(100)), 1),
+})
+
+const name = z.object({ account: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)) })
+
+export const accounts = new Hono<AppEnv>()
+  .use(authenticate('admin'))
+  .get('/', async (c) => c.json({ accounts: (await listAccounts(c.env.DB)).map((row) => publicAccount(c.env, row)) }))
+  .put(
+    '/:account',
+    zValidator('param', name, (result) => {
+      if (!result.success) throw notFound()
+    }),
+    async (c) => {
+      const { value } = await readJson(c, MAX_BODY)
+      const parsed = quotas.safeParse(value)
+      if (!parsed.success) {
+        throw invalidBody(
+          parsed.error.issues.map((issue) => ({
+            code: 'invalid_value',
+            field: issue.path.join('.'),
+            message: issue.message,
+          })),
+        )
+      }
+      const { account } = c.req.valid('param')
+      await saveQuotas(c.env.DB, account, parsed.data)
+      return c.json(publicAccount(c.env, await findAccount(c.env.DB, account)))
+    },
+  )
+
+function publicAccount(env: Env, row: AccountRow) {
+  return {
+    account: row.account,
+    max_active_jobs: row.max_active_jobs ?? settings(env).maxActiveJobs,
+    max_running: row.max_running,
+    weight: row.weight,
+  }
+}
