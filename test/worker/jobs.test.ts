@@ -128,7 +128,7 @@ test('what this version cannot do is refused, not ignored', async () => {
   for (const path of ['/api/v0/job?dry_run=maybe', '/api/v0/job?x=1']) {
     expect((await post(path, job())).status, path).toBe(400)
   }
-  const response = await post('/api/v0/job', job({ webhook_url: 'https://h.example/hook' }))
+  const response = await post('/api/v0/job', job({ thumbnails: {} }))
   expect(response.status).toBe(400)
   expect((await response.json<any>()).error.details[0].code).toBe('not_available')
 })
