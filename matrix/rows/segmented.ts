@@ -86,6 +86,14 @@ export const segmented: Row[] = [
     'unsupported_combination',
     'create_tar_file',
   ),
+  single('thumbnails', false),
+  cut('thumbnails', true, 'a sheet, a poster and a track', { ...HLS, thumbnails: true }, (objects) => {
+    const track = objects.get('thumbnails/thumbnails.vtt')?.toString() ?? ''
+    const [, sheet] = /^(\S+)#xywh=0,0,160,90$/m.exec(track) ?? []
+    const there = [sheet, 'j-1-1/poster.jpg'].filter((name) => objects.has(`thumbnails/${name}`))
+    return found(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
+  }),
+  refused({ path: 'thumbnails', value: true, job: { thumbnails: true } }, 'unsupported_combination', 'thumbnails'),
   single('master_variant_mode', false),
   cut('master_variant_mode', true, apart, { ...HLS, master_variant_mode: true }, separate),
   single('separate_audio', false),

@@ -9,6 +9,7 @@ import { plannedFiles } from './files.ts'
 import { captionArgs, segmentArgs, segmentEncodes, trimDelay } from './segmentArgs.ts'
 import { deepProbe } from './streamCount.ts'
 import { streams } from './streams.ts'
+import { pictureArgs, thumbnailBranches } from './thumbnailFilters.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, StreamPlan, VideoPlan } from './plan.ts'
 
 export interface Ends {
@@ -91,6 +92,12 @@ function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[]
           pipe(({ kind }) => kind === 'captions'),
         )
       : []),
+    ...(plan.packaging?.thumbnails == null ? [] : (['thumbnails', 'poster'] as const)).flatMap((label) =>
+      pictureArgs(
+        label,
+        pipe(({ kind }) => kind === label),
+      ),
+    ),
   ]
 }
 
@@ -125,7 +132,7 @@ function graph(plan: Plan): string {
     ),
   )
   return [
-    ...shareFilters(`[${videoPad(plan.pids)}]`, video, 'split'),
+    ...shareFilters(`[${videoPad(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
     // Over the finished picture, so that bars, turns and fields do not move it.
     ...shareFilters('[1:v:0]', logos, 'split'),
     ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),

@@ -44,19 +44,29 @@ function weave(video: VideoPlan): string[] {
   return ['format=yuv420p', `tinterlace=mode=${weaves[video.scan]}:flags=low_pass_filter`]
 }
 
-export function videoFilters(plan: Plan, video: VideoPlan): string[] {
-  const { color } = video
-  const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
+/** The output's pictures in their number, as they come. */
+export function beginning(plan: Plan, video: VideoPlan): string[] {
   // Fields that are woven together again are pictures of their own until then.
   const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
-  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
   return [
     ...deinterlacer(plan, video),
     // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
     `fps=${video.frameRate.num * perFrame}/${video.frameRate.den}:start_time=0`,
-    ...turns[video.turn],
-    ...mirrors[video.mirror],
-    ...crop(plan, video),
+  ]
+}
+
+/** What is seen of a picture, and how it stands. */
+export function framing(plan: Plan, video: VideoPlan): string[] {
+  return [...turns[video.turn], ...mirrors[video.mirror], ...crop(plan, video)]
+}
+
+export function videoFilters(plan: Plan, video: VideoPlan): string[] {
+  const { color } = video
+  const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
+  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
+  return [
+    ...beginning(plan, video),
+    ...framing(plan, video),
     ...toneMap(plan),
     ...scale(plan, video),
     // Even offsets: chroma has half the resolution.
@@ -109,7 +119,7 @@ function centre(outer: number, inner: number): number {
 }
 
 /** PQ and HLG to BT.709 in linear light; everything after it reads limited-range BT.709. */
-function toneMap(plan: Plan): string[] {
+export function toneMap(plan: Plan): string[] {
   const { picture } = plan
   if (picture.conversion !== 'toneMap') return []
   const range = picture.fullRange ? 'full' : 'limited'

@@ -7,6 +7,7 @@ import type { JobSpec, PackagingSpec } from '#contract/spec.ts'
 import type { MediaInfo, Rational } from './media.ts'
 import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentForm, VideoPlan } from './plan.ts'
 import { ratio, toNumber } from './rational.ts'
+import { planThumbnails } from './thumbnails.ts'
 
 /** A video profile as it is planned so far. */
 export interface PlannedProfile {
@@ -72,6 +73,7 @@ export function planPackaging(
     }
   })
   const name = packageName(spec)
+  const first = profiles[0]?.video
   return {
     directory: spec.outputDirectory,
     hls,
@@ -87,7 +89,8 @@ export function planPackaging(
       (hls !== null || packaging.dash),
     captionChannels: media.video?.captionChannels ?? [],
     captionLanguages: media.video?.captionLanguages ?? {},
-    thumbnails: null,
+    thumbnails:
+      packaging.thumbnails && first !== undefined ? planThumbnails(first, gops * first.gopFrames, media) : null,
     programStart: packaging.programStart,
     renditions: [...video, ...audio],
   }

@@ -197,11 +197,13 @@ export interface ThumbnailPlan {
   height: number
   columns: number
   rows: number
+  /** From one to the next, in pictures of the first rendition: whole segments. */
+  intervalFrames: number
   intervalSeconds: number
-  /** Pixels of the poster, even, and the second that it shows. */
+  /** Pixels of the poster, even, and which picture of the first rendition it is. */
   posterWidth: number
   posterHeight: number
-  posterSeconds: number
+  posterFrame: number
 }
 
 /** Segmented output: what is cut, where it lies, which manifests list it. */

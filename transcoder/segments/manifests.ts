@@ -17,7 +17,7 @@ import type { PackagingPlan, Plan, SegmentForm } from '../plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
 import type { SegmentPipeline } from './pipeline.ts'
 import { presentationOf } from './presentation.ts'
-import { captionFiles, inMemory, type SidecarFile } from './sidecars.ts'
+import { captionFiles, inMemory, thumbnailFiles, type SidecarFile } from './sidecars.ts'
 import type { TakenRendition } from './whole.ts'
 
 export interface PackageFacts {
@@ -49,9 +49,9 @@ export async function finishPackage(
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
   const media = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
-  const { sets, files } = withSidecars(packaging, media, segments)
+  const { sets, files, vtt } = withSidecars(packaging, media, segments)
   segments.post(files)
-  const inDirectory = documents(packaging, sets)
+  const inDirectory = [...documents(packaging, sets), ...vtt]
   const { tar } = segments
   const documentFiles = inDirectory.map(({ path, body }) => ({ path, payload: inMemory(Buffer.from(body)) }))
   const tarred = await tar?.end([...files, ...documentFiles])
@@ -87,21 +87,29 @@ function setsOf(packaging: PackagingPlan, renditions: readonly TakenRendition[],
   }
 }
 
-/** The same sets with captions as files, which Smooth manifests do not list. */
+/** The same sets with what lies beside their segments. Smooth manifests list none of it. */
 function withSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: Sets,
   segments: SegmentPipeline,
-): { sets: Sets; files: SidecarFile[] } {
-  const leading = hls ?? dash
+): { sets: Sets; files: SidecarFile[]; vtt: WrittenObject[] } {
+  const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
-  if (!packaging.textTracks || leading === null || video === undefined)
-    return { sets: { hls, dash, smooth }, files: [] }
-  const { channels } = segments.captions.end(leading.duration)
+  if (leading === null || video === undefined) return { sets: { hls, dash, smooth }, files: [], vtt: [] }
+  const { own, captions, sheets, posters } = segments
+  const { duration } = leading
+  const channels = packaging.textTracks ? captions.end(duration).channels : []
   const origin = video.form === 'ts' ? TS_ORIGIN_TICKS : 0
-  const { tracks, files } = captionFiles(channels, packaging.captionLanguages, { own: segments.own, video, origin })
-  const add = (presentation: Presentation | null) => presentation && { ...presentation, text: tracks }
-  return { sets: { hls: add(hls), dash: hls === dash ? add(hls) : add(dash), smooth }, files }
+  const text = captionFiles(channels, packaging.captionLanguages, { own, video, origin })
+  const small =
+    packaging.thumbnails === null ? null : thumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration })
+  const add = (presentation: Presentation | null) =>
+    presentation && { ...presentation, text: text.tracks, thumbnails: small?.track ?? null }
+  return {
+    sets: { hls: add(hls), dash: hls === dash ? add(hls) : add(dash), smooth },
+    files: [...text.files, ...(small?.files ?? [])],
+    vtt: small === null ? [] : [small.vtt],
+  }
 }
 
 function beside(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {

@@ -22,6 +22,7 @@ import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
 import { streams } from '../plan/streams.ts'
 import { namesOf, tarRequest } from './names.ts'
 import { Outbox } from './outbox.ts'
+import { takePictures } from './pictureTaker.ts'
 import type { SidecarFile } from './sidecars.ts'
 import { take } from './take.ts'
 import { TarFeed } from './tarFeed.ts'
@@ -38,6 +39,9 @@ export class SegmentPipeline {
   readonly takers: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
   readonly captions = new CaptionDecoder()
+  /** JPEGs, once their streams have ended; null = they are not whole. */
+  sheets: Uint8Array[] | null = null
+  posters: Uint8Array[] | null = null
   readonly #attempt: Attempt
   readonly #plan: Plan
   readonly #packaging: PackagingPlan
@@ -131,8 +135,9 @@ export class SegmentPipeline {
       case 'captions':
         return (readable) => takeCaptions(readable, this.captions)
       case 'thumbnails':
+        return async (readable) => void (this.sheets = await takePictures(readable))
       case 'poster':
-        return drain
+        return async (readable) => void (this.posters = await takePictures(readable))
     }
   }
 
@@ -229,8 +234,4 @@ class CuedCutter implements Cutter {
   end(videoSegments: number | null): Cut[] {
     return [...this.#cutter.push(this.#injector.end()), ...this.#cutter.end(videoSegments)]
   }
-}
-
-async function drain(stream: Readable): Promise<void> {
-  for await (const _ of stream);
 }

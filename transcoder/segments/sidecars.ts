@@ -1,10 +1,15 @@
-// In charge of: what lies beside the segments: captions as files, stored and described for the manifests.
-// Not in charge of: reading them (captionTaker.ts), manifests (package/).
+// In charge of: what lies beside the segments: captions as files, sheets of thumbnails and the poster, stored and described for the manifests.
+// Not in charge of: taking them (captionTaker.ts, pictureTaker.ts), manifests (package/).
 import { createHash } from 'node:crypto'
 import { joinPath } from '#contract/outputs.ts'
+import type { WrittenObject } from '#contract/task.ts'
 import type { CaptionChannelCues } from '../captions/decoder.ts'
 import { textFiles, type TextSpan } from '../captions/tracks.ts'
-import type { Segment, TextTrack, VideoTrack } from '../package/model.ts'
+import { TaskError } from '../failure.ts'
+import type { Segment, TextTrack, ThumbnailTrack, VideoTrack } from '../package/model.ts'
+import { thumbnailVtt } from '../package/webvtt.ts'
+import type { ThumbnailPlan } from '../plan/plan.ts'
+import { pictureCount } from '../plan/thumbnails.ts'
 import { Payload } from './spool.ts'
 
 /** RFC 8216bis, 3.1.4, and the registration of WebVTT. */
@@ -68,4 +73,63 @@ function spansOf({ segments, timescale }: VideoTrack): TextSpan[] {
 
 export function inMemory(bytes: Buffer): Payload {
   return new Payload(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
+}
+
+/** JFIF. */
+const PICTURE_TYPE = 'image/jpeg'
+
+export interface ThumbnailFiles {
+  track: ThumbnailTrack
+  files: SidecarFile[]
+  /** Places every picture in its sheet; written at the commit, at a name that stays. */
+  vtt: WrittenObject
+}
+
+/** `duration`: seconds that the presentation lasts. Throws output_incomplete where a sheet or the poster is missing. */
+export function thumbnailFiles(
+  plan: ThumbnailPlan,
+  { sheets, posters }: { sheets: readonly Uint8Array[] | null; posters: readonly Uint8Array[] | null },
+  { own, duration }: { own: string; duration: number },
+): ThumbnailFiles {
+  const { width, height, columns, rows, intervalSeconds } = plan
+  const sheetSeconds = columns * rows * intervalSeconds
+  const expected = Math.ceil(pictureCount(plan, duration) / (columns * rows))
+  const [poster] = posters ?? []
+  if (sheets?.length !== expected || poster === undefined || posters?.length !== 1)
+    throw new TaskError(
+      'output_incomplete',
+      `There are ${sheets?.length ?? 0} sheets of thumbnails instead of ${expected}, and ${posters?.length ?? 0} posters.`,
+    )
+  const directory = 'thumbnails'
+  const files: SidecarFile[] = []
+  const store = (uri: string, picture: Uint8Array) => {
+    const payload = inMemory(Buffer.from(picture))
+    files.push({ path: joinPath(directory, uri), contentType: PICTURE_TYPE, role: 'media', payload })
+    return { uri, bytes: payload.bytes, sha256: payload.sha256 }
+  }
+  const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
+  const track: ThumbnailTrack = {
+    directory,
+    width,
+    height,
+    columns,
+    rows,
+    intervalSeconds,
+    sheets: sheets.map((sheet, index) => {
+      const start = at(index * sheetSeconds)
+      const stored = store(`${own}/${String(index + 1).padStart(5, '0')}.jpg`, sheet)
+      return { ...stored, start, duration: at((index + 1) * sheetSeconds) - start }
+    }),
+    vtt: { uri: 'thumbnails.vtt' },
+    poster: store(`${own}/poster.jpg`, poster),
+  }
+  const vtt = {
+    path: joinPath(directory, track.vtt.uri),
+    content_type: TEXT_TYPE,
+    profile: null,
+    role: 'playlist' as const,
+    body: thumbnailVtt(track, duration),
+    stage: 1 as const,
+  }
+  return { track, files, vtt }
 }

@@ -11,13 +11,9 @@ interface Unavailable {
   except?: readonly (string | number | boolean)[]
 }
 
-/** Extensions of which any set value is refused. */
-const EXTENSIONS = ['thumbnails'] as const
-
 const UNAVAILABLE: readonly Unavailable[] = [
   // file-upload is input only, by the contract (destinations.ts).
   { field: 'cloud_credentials.output.cloud_provider', values: ['file-upload'] },
-  ...EXTENSIONS.map((field) => ({ field, except: [] })),
 ]
 
 /** Whether the outputs are segmented: by container or by flag. */

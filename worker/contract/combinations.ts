@@ -147,7 +147,7 @@ function checkLoudness(draft: Draft, findings: Findings): void {
   findings.problem('conflict', 'loudness_lufs', message)
 }
 
-/** Decisions "codec × container", bucket_output_path and create_tar_file. */
+/** Decisions "codec × container", bucket_output_path, create_tar_file and the extension thumbnails. */
 function checkContainer(draft: Draft, findings: Findings): void {
   const silverlight = draft.output_container === 'silverlight'
   const segmented = isSegmented({ ...draft })
@@ -172,6 +172,10 @@ function checkContainer(draft: Draft, findings: Findings): void {
   if (draft.create_tar_file === true && !segmented) {
     const message = 'create_tar_file packs segmented output; this job writes single files: leave it out or say false'
     findings.problem('unsupported_combination', 'create_tar_file', message, { allowed: [false] })
+  }
+  if (draft.thumbnails === true && !segmented) {
+    const message = 'thumbnails lie beside segmented output; this job writes single files: leave it out or say false'
+    findings.problem('unsupported_combination', 'thumbnails', message, { allowed: [false] })
   }
   const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'
   if (segmented && !own && !draft.bucket_output_path) {

@@ -25,7 +25,7 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
     // The same decision: `hls` with DASH is one set; `ts` with DASH is both.
     preferTransportStream: container === 'ts' || (container === 'hls' && !dash),
     tar: config.create_tar_file ?? false,
-    thumbnails: isSet(config.thumbnails),
+    thumbnails: config.thumbnails ?? false,
     programStart: startOf(config.program_start_time) ?? 0,
   }
 }

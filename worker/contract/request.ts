@@ -258,7 +258,7 @@ export const jobFields = z.object({
     description: 'Address that is told of the job’s end (docs/api.md).',
     expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
-  thumbnails: extension('Still pictures.'),
+  thumbnails: optionalFlag('Small pictures for seeking and a poster, beside segmented output.'),
   logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
   logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),
   program_start_time: extension('First PROGRAM-DATE-TIME.'),

@@ -2,14 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { accept, names, refuse, request } from './request.ts'
 
 describe('what this version has not built is refused, never ignored', () => {
-  it.each([['thumbnails', {}]])('%s: %j', (field, value) => {
-    const [problem, ...more] = refuse(request({ [field]: value }))
-    expect(more).toEqual([])
-    expect(problem!.code).toBe('not_available')
-    expect(problem!.field).toBe(field.replace('passthrough', 'passthough'))
-    expect(problem!.message).toContain('is not available in this version of Splicepoint')
-  })
-
   it.each([['file-upload', 'invalid_value']])('%s as output: %s', (cloud_provider, code) => {
     const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
     expect(refuse(request({ cloud_credentials }))).toMatchObject([
@@ -28,6 +20,7 @@ describe('what is available', () => {
     [request({ output_container: 'hls' })],
     [request({ output_container: 'silverlight' })],
     [request({ segmented_output_hls: true, segmented_output_dash: true, create_tar_file: true })],
+    [request({ output_container: 'hls', thumbnails: true })],
     [request({ output_container: 'hls', program_start_time: '2026-01-01T00:00:00Z' })],
     [request({ output_container: 'mp4', segmented_output_hls: false, segmented_output_dash: false })],
     [request({ video_codec: 'hevc' })],
@@ -43,7 +36,7 @@ describe('what is available', () => {
     [request({ logo_url: 'https://h/logo.png', logo_position: 'top_left', logo_opacity: 0 })],
     [request({ video_aspect_ratio: 'force_16:9', picture_transform: 'letterbox' })],
     [request({ video_aspect_ratio: 'rotate_clockwise', rotation_blackness: 50 })],
-    [request({ webhook_url: null, thumbnails: null, program_start_time: '' })],
+    [request({ webhook_url: null, thumbnails: false, program_start_time: '' })],
     [request({}, { audio_profiles: '' })],
     [request({ closed_captions: true })],
     [request({ closed_captions: false })],

@@ -22,7 +22,6 @@ const number = (...outside: number[]): Row[] => [
   ['out_of_range', ...outside],
 ]
 const choice = (...others: unknown[]): Row[] => [['invalid_value', ...others, 'nonsense', 'a'.repeat(5000)]]
-const unavailable: Row[] = [['not_available', 1, 'on', true]]
 
 const top: Record<keyof typeof jobFields.shape, Row[]> = {
   input: [
@@ -70,7 +69,7 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
     ['invalid_value', 'hook', 'ftp://example.com/hook'],
     ['user_info_in_address', 'https://me:secret@example.com/hook'],
   ],
-  thumbnails: unavailable,
+  thumbnails: flag,
   logo_position: choice('middle', null),
   logo_opacity: number(-1, 101),
   program_start_time: [['invalid_value', 1, 'on', true]],

@@ -357,6 +357,7 @@ describe('rules between fields', () => {
       'unsupported_combination audioProfiles[0].audio_codec',
     ],
     [request({ create_tar_file: true }), 'unsupported_combination create_tar_file'],
+    [request({ thumbnails: true }), 'unsupported_combination thumbnails'],
     [
       request({ video_codec: 'mpeg2' }, { width: 3840, height: 2160, video_bitrate: 20_000 }),
       'unsupported_combination videoProfiles[0]',

@@ -98,3 +98,48 @@ describe('captions', () => {
     expect(objects.get('out/master.m3u8')!.toString()).not.toContain('SUBTITLES')
   })
 })
+
+describe('thumbnails', () => {
+  test.for([
+    ['HLS and DASH, with captions', { ...CMAF, closed_captions: true }],
+    ['transport streams', TS],
+    ['Smooth Streaming', { output_container: 'silverlight' }],
+  ] as const)('%s', async ([_title, changes], context) => {
+    const objects = await finish({ ...changes, thumbnails: true }, await real(context))
+    const isJpeg = (path: string) =>
+      objects
+        .get(path)
+        ?.subarray(0, 3)
+        .equals(Buffer.from([0xff, 0xd8, 0xff]))
+    const track = objects.get('out/thumbnails/thumbnails.vtt')!.toString()
+    const named = [...track.matchAll(/^(\S+)#xywh=\d+,\d+,(\d+),(\d+)$/gm)]
+    // 6.04 s in segments of 2.002 s.
+    expect(named).toHaveLength(4)
+    for (const [, uri, width] of named) {
+      expect(isJpeg(`out/thumbnails/${uri}`)).toBe(true)
+      expect(Number(width)).toBe(160)
+    }
+    expect(isJpeg('out/thumbnails/j-1-1/poster.jpg')).toBe(true)
+    const report = JSON.parse(objects.get('out/job.json')!.toString()) as {
+      objects: { path: string; sha256: string }[]
+    }
+    const reported = report.objects.filter(({ path }) => path.endsWith('.jpg'))
+    expect(reported.map(({ path }) => path).toSorted()).toEqual(
+      [...objects.keys()].filter((path) => path.endsWith('.jpg')).toSorted(),
+    )
+    for (const { path, sha256: hash } of reported) expect(hash).toBe(sha256(objects.get(path)!))
+    if ('segmented_output_hls' in changes) {
+      const images = /#EXT-X-IMAGE-STREAM-INF:.*URI="([^"]+)"/.exec(objects.get('out/master.m3u8')!.toString())![1]!
+      expect(joinedSegments(objects, `out/${images}`).equals(objects.get('out/thumbnails/j-1-1/00001.jpg')!)).toBe(true)
+    }
+    if ('segmented_output_dash' in changes)
+      expect(objects.get('out/manifest.mpd')!.toString()).toContain('contentType="image"')
+  })
+
+  test('in the tar as well', async (context) => {
+    const objects = await finish({ ...CMAF, thumbnails: true, create_tar_file: true }, await real(context))
+    const tar = objects.get('out/out.tar')!
+    for (const name of ['j-1-1/00001.jpg', 'j-1-1/poster.jpg', 'thumbnails.vtt'])
+      expect(tar.includes(`thumbnails/${name}`)).toBe(true)
+  })
+})
