@@ -11,6 +11,7 @@ import { adviceFor } from '../../web/src/advice.ts'
 import { bodyOf, curlLine, shownBody } from '../../web/src/form/body.ts'
 import { elsewhere, groups } from '../../web/src/form/groups.ts'
 import { presets } from '../../web/src/form/presets.ts'
+import { eventReader } from '../../web/src/sse.ts'
 import { bytes, duration, inputName, situation } from '../../web/src/words.ts'
 
 const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
@@ -40,6 +41,19 @@ test('a stored configuration becomes the same request again, without secrets', (
   if (!judged.ok) throw new Error('refused')
   const again = validateJob(bodyOf(judged.config), { baseUrl: 'https://x.test' })
   expect(again).toEqual(judged)
+})
+
+test.for([1, 2, 3, 7, 1000])('a stream of events is the same in pieces of %d characters', (size) => {
+  const text =
+    ': ping\r\n\r\nid: 1\nevent: job.created\ndata: {"a":\ndata:1}\n\nevent: progress\r\ndata: x\r\n\r\nid: 2\n\ndata: y\n\ndata: cut'
+  const feed = eventReader()
+  const events = []
+  for (let at = 0; at < text.length; at += size) events.push(...feed(text.slice(at, at + size)))
+  expect(events).toEqual([
+    { type: 'job.created', data: '{"a":\n1}', id: '1' },
+    { type: 'progress', data: 'x', id: '1' },
+    { type: 'message', data: 'y', id: '2' },
+  ])
 })
 
 describe('what is shown of a request', () => {

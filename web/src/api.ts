@@ -1,6 +1,7 @@
 // In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
 // Not in charge of: following a job (live.ts), sending files (upload.ts).
 import type { Problem, Warning } from '#contract/errors.ts'
+import type { PublicEvent } from '#contract/events.ts'
 import type { JobConfig } from '#contract/job.ts'
 import type { PublicStatus } from '#contract/status.ts'
 import { currentKey, signOut } from './session.ts'
@@ -140,6 +141,22 @@ export const readJob = (id: number, signal?: AbortSignal): Promise<Job> =>
   request<Job>(`/api/v0/job/${id}`, signal ? { signal } : {})
 
 export const cancelJob = (id: number): Promise<Job> => request<Job>(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+
+/** A new job of the same request. */
+export const retryJob = (id: number, once: string): Promise<CreatedJob> =>
+  request<CreatedJob>(`/api/v0/job/${id}/retry`, { method: 'POST', headers: { 'idempotency-key': once } })
+
+export const deleteJob = (id: number): Promise<void> => request(`/api/v0/job/${id}`, { method: 'DELETE' })
+
+export const readEvents = async (id: number, signal: AbortSignal): Promise<PublicEvent[]> =>
+  (await request<{ events: PublicEvent[] }>(`/api/v0/job/${id}/events`, { signal })).events
+
+/** The stream of a job's events after the given one; it is no stream unless its status is 200. */
+export const openEvents = (id: number, after: number, signal: AbortSignal): Promise<Response> =>
+  send(`/api/v0/job/${id}/events`, {
+    signal,
+    headers: { accept: 'text/event-stream', 'last-event-id': String(after) },
+  })
 
 /** `once`: the same for every try of one wish, so that an answer that was lost does not make a second job. */
 export function createJob(body: unknown, dryRun: boolean, once: string): Promise<CreatedJob> {

@@ -4,12 +4,14 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeClip, workspace } from '../media.ts'
 import { findChromium } from '../players/browser.ts'
+import { MediaServer } from '../service/media-server.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, shoot, signIn, visit } from './browser.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
+let source: MediaServer
 let space: Awaited<ReturnType<typeof workspace>>
 
 beforeAll(async () => {
@@ -17,12 +19,14 @@ beforeAll(async () => {
   space = await workspace()
   await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
   await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30, audio: [2] })
-  service = await Service.start({ LEASE_SECONDS: '30' })
+  source = await MediaServer.start(space.file('film.mp4'))
+  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host })
   browser = await launch(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
+  await source?.[Symbol.asyncDispose]()
   await space?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
@@ -126,34 +130,66 @@ test('the web ladder plays as HLS and as DASH, at the rendition that is chosen',
 
 test('a job is cancelled from its page, after a question', async () => {
   const { page, complaints } = await visit(browser, service.base)
-  const id = await service.create(
-    jobOf(await service.upload(space.file('long.mp4')), 'file-upload', {
-      videoProfiles: [{ output: 'big.mp4', width: 1920, height: 1080, video_bitrate: 6000 }],
-      h264_quality: 'best',
-    }),
-  )
+  source.hold(0.5)
+  const id = await service.create(jobOf(source.url, 'http'))
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
+  // Only the event stream tells that.
+  await page.getByText('Attempt 1 started.').waitFor()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('dialog').waitFor()
+  await lookAt(page, 'job-question')
   await page.keyboard.press('Escape')
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel the job' }).click()
   await page.getByText('The job was cancelled.').first().waitFor()
   expect((await service.ended(id)).state).toBe('cancelled')
+  source.release()
   expect(complaints).toEqual([])
 })
 
-test('the error of a failed job is told with what to do about it', async () => {
+test('a failed job is told with what to do about it, is retried, and its first try is deleted', async () => {
   const { page, complaints } = await visit(browser, service.base)
-  const id = await service.create(jobOf('http://127.0.0.1:9/film.mp4', 'http'))
+  source.missing = true
+  const id = await service.create(jobOf(source.url, 'http'))
   await service.ended(id)
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
-  await page.getByText('source_address_refused').waitFor()
-  await page.getByText('Sources must be reachable from the internet').waitFor()
+  await page.getByText('source_not_found').waitFor()
+  await page.getByText('Check the address, the bucket and the key').waitFor()
   await lookAt(page, 'job-failed')
+  source.missing = false
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await page.getByRole('link', { name: `job ${id}`, exact: true }).waitFor()
+  await page.getByText('All outputs are in place.').first().waitFor({ timeout: 60_000 })
+  await page.getByRole('link', { name: `job ${id}`, exact: true }).click()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete the job' }).click()
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
+  expect((await service.call(`/api/v0/job/${id}`)).status).toBe(404)
+  expect(complaints).toEqual([])
+})
+
+test('without an event stream the page asks again and again', async () => {
+  const { page } = await visit(browser, service.base)
+  await page.route('**/events', (route) => route.fulfill({ status: 503, body: '' }))
+  source.hold(0.5)
+  const id = await service.create(jobOf(source.url, 'http'))
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByText('Running', { exact: true }).waitFor()
+  source.release()
+  await page.getByText('All outputs are in place.').first().waitFor({ timeout: 60_000 })
+})
+
+test('an earlier job is run again with changes, from its stored configuration', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(jobOf('http://127.0.0.1:9/film.mp4', 'http'))
+  expect((await service.ended(id)).error?.code).toBe('source_address_refused')
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
   await page.getByRole('link', { name: 'Run again with changes' }).click()
   await expect
     .poll(() =>

@@ -13,6 +13,8 @@ export class MediaServer {
   #release: () => void = () => undefined
   #released: Promise<void> = Promise.resolve()
   requests = 0
+  /** Nothing is there: 404. */
+  missing = false
 
   private constructor(path: string, size: number) {
     this.#path = path
@@ -58,6 +60,10 @@ export class MediaServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.missing) {
+      response.writeHead(404).end()
+      return
+    }
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
     const from = range ? Number(range[1]) : 0
     const to = range?.[2] ? Math.min(Number(range[2]), this.#size - 1) : this.#size - 1

@@ -1,22 +1,24 @@
 // In charge of: one job's page: how it stands, live, and what can be done with it.
 // Not in charge of: how news arrive (live.ts), the player (parts/player.tsx).
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { PublicEvent } from '#contract/events.ts'
 import type { PublicStatus } from '#contract/status.ts'
-import { cancelJob, type Job as JobAnswer } from '../api.ts'
+import { cancelJob, deleteJob, retryJob, type Job as JobAnswer } from '../api.ts'
 import { watchJob } from '../live.ts'
 import { Configuration } from '../parts/configuration.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { EstimateView } from '../parts/estimate.tsx'
-import { asError, Notice, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { Outputs } from '../parts/outputs.tsx'
 import { Player } from '../parts/player.tsx'
 import { Badge, Bar } from '../parts/progress.tsx'
 import { Timeline } from '../parts/timeline.tsx'
-import { Link } from '../router.tsx'
-import { duration, inputName, situation } from '../words.ts'
+import { Link, navigate } from '../router.tsx'
+import { duration, inputName, situation, standingOf } from '../words.ts'
 
 export function Job({ id }: { id: number }) {
   const [job, setJob] = useState<JobAnswer | null>(null)
+  const [events, setEvents] = useState<readonly PublicEvent[]>([])
   const [failure, setFailure] = useState<Failure | null>(null)
   const [attempt, setAttempt] = useState(0)
 
@@ -27,6 +29,7 @@ export function Job({ id }: { id: number }) {
           setJob(news)
           setFailure(null)
         },
+        onEvents: setEvents,
         onTrouble: (trouble) => setFailure(trouble === null ? null : asError(trouble)),
       }),
     [id, attempt],
@@ -39,7 +42,7 @@ export function Job({ id }: { id: number }) {
       </p>
       {failure ? <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
       {job ? (
-        <JobView id={id} job={job} onJob={setJob} />
+        <JobView id={id} job={job} events={events} onJob={setJob} />
       ) : failure ? null : (
         <div class="skeleton" role="status" aria-label={`Loading job ${id}`}>
           <div />
@@ -50,13 +53,13 @@ export function Job({ id }: { id: number }) {
   )
 }
 
-interface ViewProps {
+interface ActionsProps {
   id: number
   job: JobAnswer
   onJob: (job: JobAnswer) => void
 }
 
-function JobView({ id, job, onJob }: ViewProps) {
+function JobView({ id, job, events, onJob }: ActionsProps & { events: readonly PublicEvent[] }) {
   const { status, config } = job
   return (
     <>
@@ -68,7 +71,15 @@ function JobView({ id, job, onJob }: ViewProps) {
         {status.dry_run ? <span class="badge dry">Dry run</span> : null}
         <Actions id={id} job={job} onJob={onJob} />
       </div>
-      <p class="help address">{config.input}</p>
+      <p class="help address">
+        {config.input}
+        {status.retry_of === null ? null : (
+          <>
+            {' '}
+            · repeats <Link to={`/jobs/${status.retry_of}`}>job {status.retry_of}</Link>
+          </>
+        )}
+      </p>
       {/* Told to readers of the screen when the phase changes, not with every percent. */}
       <p class="hidden" role="status">
         Job {id}: {situation({ ...status, eta_seconds: null })}
@@ -95,7 +106,7 @@ function JobView({ id, job, onJob }: ViewProps) {
           <Outputs outputs={status.outputs} />
         </div>
         <div class="column side">
-          <Timeline id={id} status={status} />
+          <Timeline events={events} status={status} />
           {status.warnings.length > 0 ? (
             <section class="card" aria-labelledby="warnings">
               <h2 id="warnings">Warnings</h2>
@@ -140,35 +151,64 @@ function Bars({ status }: { status: PublicStatus }) {
   )
 }
 
-function Actions({ id, job, onJob }: ViewProps) {
-  const [asking, setAsking] = useState(false)
+type Question = 'cancel' | 'delete'
+
+function Actions({ id, job, onJob }: ActionsProps) {
+  const [asking, setAsking] = useState<Question | null>(null)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
+  const once = useMemo(() => crypto.randomUUID(), [id])
+  const { status } = job
+  const standing = standingOf(status)
   const run = async (work: () => Promise<void>): Promise<void> => {
-    setAsking(false)
+    setAsking(null)
     setBusy(true)
     setFailure(null)
     await work().catch((error: unknown) => setFailure(asError(error)))
     setBusy(false)
   }
+  const retry = async () => navigate(`/jobs/${(await retryJob(id, once))._auto_generated_id_}`)
+  const remove = async () => {
+    await deleteJob(id)
+    navigate('/')
+  }
   return (
     <div class="actions">
-      {job.status.job_completed ? null : (
-        <button type="button" class="danger" disabled={busy} onClick={() => setAsking(true)}>
+      {status.job_completed ? null : (
+        <button type="button" class="danger" disabled={busy} onClick={() => setAsking('cancel')}>
           Cancel
         </button>
       )}
+      {standing === 'failed' || standing === 'cancelled' ? (
+        <button type="button" class="primary" disabled={busy} onClick={() => void run(retry)}>
+          Retry
+        </button>
+      ) : null}
       <Link to={`/new?from=${id}`} class="button">
         Run again with changes
       </Link>
-      {failure ? <Notice kind="error">{failure.message}</Notice> : null}
-      {asking ? (
+      {status.job_completed ? (
+        <button type="button" class="danger" disabled={busy} onClick={() => setAsking('delete')}>
+          Delete
+        </button>
+      ) : null}
+      {failure ? <Trouble failure={failure} /> : null}
+      {asking === 'cancel' ? (
         <Confirm
           question={`Cancel job ${id}?`}
           consequence="What it has made so far is thrown away."
           action="Cancel the job"
           onYes={() => void run(async () => onJob(await cancelJob(id)))}
-          onNo={() => setAsking(false)}
+          onNo={() => setAsking(null)}
+        />
+      ) : null}
+      {asking === 'delete' ? (
+        <Confirm
+          question={`Delete job ${id}?`}
+          consequence="Its record and its outputs in the service’s own store are removed. Outputs in stores of yours stay."
+          action="Delete the job"
+          onYes={() => void run(remove)}
+          onNo={() => setAsking(null)}
         />
       ) : null}
     </div>

@@ -4,11 +4,14 @@ import { bytes } from '../words.ts'
 
 export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
   if (outputs.length === 0) return null
+  // What stands for all of it first: a multivariant playlist before the playlists that it names.
+  const weight = ({ path }: PublicOutput) => path.split('/').length
+  const sorted = outputs.toSorted((a, b) => weight(a) - weight(b))
   return (
     <section class="card" aria-labelledby="outputs">
       <h2 id="outputs">Outputs</h2>
       <ul class="outputs">
-        {outputs.map((output) => (
+        {sorted.map((output) => (
           <li key={output.path}>
             <div>
               {/^https?:/.test(output.url) ? (

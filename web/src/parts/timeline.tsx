@@ -1,24 +1,38 @@
-// In charge of: when a job did what.
+// In charge of: what happened to a job, and when.
+import type { PublicEvent } from '#contract/events.ts'
 import type { PublicStatus } from '#contract/status.ts'
 import { duration, moment, standingOf, standingWords } from '../words.ts'
 
-export function Timeline({ status }: { id: number; status: PublicStatus }) {
-  const { created_at: created, started_at: started, finished_at: finished } = status
-  const since = (from: string | null, to: string | null) =>
-    from && to ? ` (after ${duration((Date.parse(to) - Date.parse(from)) / 1000)})` : ''
-  const events: [string, string | null, string][] = [
-    ['Created', created, ''],
-    ['Started', started, since(created, started)],
-    [finished ? standingWords[standingOf(status)] : 'Ended', finished, since(started ?? created, finished)],
+interface Entry {
+  text: string
+  /** null = not yet. */
+  at: string | null
+}
+
+/** Until the events are there: what the status itself says. */
+function entriesOf(status: PublicStatus): Entry[] {
+  return [
+    { text: 'Created', at: status.created_at },
+    { text: 'Started', at: status.started_at },
+    { text: status.finished_at ? standingWords[standingOf(status)] : 'Ended', at: status.finished_at },
   ]
+}
+
+export function Timeline({ events, status }: { events: readonly PublicEvent[]; status: PublicStatus }) {
+  const entries = events.length > 0 ? events.map(({ message, at }) => ({ text: message, at })) : entriesOf(status)
+  const after = (index: number): string => {
+    const [before, now] = [entries[index - 1]?.at, entries[index]?.at]
+    return before && now ? `, ${duration((Date.parse(now) - Date.parse(before)) / 1000)} later` : ''
+  }
   return (
     <section class="card" aria-labelledby="timeline">
       <h2 id="timeline">Timeline</h2>
       <ol class="timeline">
-        {events.map(([name, at, after]) => (
-          <li key={name} class={at ? '' : 'ahead'}>
-            <strong>{name}</strong>
-            <span class="help">{at ? `${moment(at)}${after}` : 'not yet'}</span>
+        {entries.map(({ text, at }, index) => (
+          // oxlint-disable-next-line react/no-array-index-key -- what happened stays in its place
+          <li key={index} class={at ? '' : 'ahead'}>
+            <span>{text}</span>
+            <span class="help">{at ? `${moment(at)}${after(index)}` : 'not yet'}</span>
           </li>
         ))}
       </ol>
