@@ -15,6 +15,10 @@ const names: Readonly<Record<Provider, { input: string; output: string }>> = {
   'vendor-store': { input: 'An output of an earlier job', output: 'The service’s own store' },
 }
 
+/** As people look for them. */
+const order: readonly Provider[] = ['file-upload', 'http', 'aws', 'gcloud', 'oracle', 'vendor-store']
+const offered = { input: order, output: order.toReversed() }
+
 /** Which members mean something to which provider (specification 2.3). */
 const members: Readonly<Record<Provider, readonly string[]>> = {
   'file-upload': [],
@@ -41,7 +45,7 @@ export function Store({ side, value, onChange, problems }: StoreProps) {
     <>
       <fieldset class="choices">
         <legend>{side === 'input' ? 'Where is it?' : 'Where should the outputs go?'}</legend>
-        {PROVIDERS.filter((name) => names[name][side] !== '' && isProviderAvailable(side, name)).map((name) => (
+        {offered[side].filter((name) => names[name][side] !== '' && isProviderAvailable(side, name)).map((name) => (
           <label key={name} class="choice">
             <input
               type="radio"

@@ -6,7 +6,7 @@ export function Configuration({ config }: { config: JobConfig }) {
     <section class="card" aria-labelledby="configuration">
       <h2 id="configuration">Configuration</h2>
       <details>
-        <summary>As it was stored, without secrets</summary>
+        <summary>Stored without secrets</summary>
         <pre class="code" tabIndex={0} aria-label="Configuration as JSON">
           {JSON.stringify(config, null, 2)}
         </pre>
