@@ -60,6 +60,10 @@ export function authorization(key: string): string {
   return `Basic ${btoa(String.fromCharCode(...bytes))}`
 }
 
+/** Whether asking the same again can help: not when the service said what is wrong with it. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
+
 interface Ask {
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown

@@ -2,7 +2,7 @@
 // a reading of the whole job now and then; where there is no stream, readings alone. Not in charge of: showing it.
 import type { PublicEvent } from '#contract/events.ts'
 import type { PublicStatus } from '#contract/status.ts'
-import { ApiError, openEvents, readEvents, readJob, type Job } from './api.ts'
+import { ApiError, isFinal, openEvents, readEvents, readJob, type Job } from './api.ts'
 import { eventReader } from './sse.ts'
 
 /** Without a stream. */
@@ -49,7 +49,7 @@ export function watchJob(id: number, watcher: Watcher): () => void {
         const trouble = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error))
         watcher.onTrouble(trouble)
         // It will not get better by asking again.
-        if (trouble.status >= 400 && trouble.status < 500 && trouble.status !== 429) return stopped.abort()
+        if (isFinal(trouble)) return stopped.abort()
       }
       if (over()) return
       hurry = new AbortController()

@@ -174,7 +174,11 @@ test('a failed job is told with what to do about it, is retried, and its first t
 
 test('without an event stream the page asks again and again', async () => {
   const { page } = await visit(browser, service.base)
-  await page.route('**/events', (route) => route.fulfill({ status: 503, body: '' }))
+  let refused = 0
+  await page.route('**/events', (route) => {
+    refused++
+    return route.fulfill({ status: 503, body: '' })
+  })
   source.hold(0.5)
   const id = await service.create(jobOf(source.url, 'http'))
   await page.goto(`/jobs/${id}`)
@@ -182,6 +186,7 @@ test('without an event stream the page asks again and again', async () => {
   await page.getByText('Running', { exact: true }).waitFor()
   source.release()
   await page.getByText('All outputs are in place.').first().waitFor({ timeout: 60_000 })
+  expect(refused).toBeGreaterThan(0)
 })
 
 test('an earlier job is run again with changes, from its stored configuration', async () => {

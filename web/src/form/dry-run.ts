@@ -1,6 +1,6 @@
 // In charge of: asking what a body would make, and waiting for the answer.
 import type { PublicStatus } from '#contract/status.ts'
-import { createJob } from '../api.ts'
+import { createJob, isFinal } from '../api.ts'
 import { watchJob } from '../live.ts'
 
 export interface DryRun {
@@ -18,7 +18,7 @@ export async function dryRun(body: unknown, signal: AbortSignal, onNews: (news: 
         if (status.job_completed) resolve()
       },
       onTrouble: (trouble) => {
-        if (trouble && trouble.status >= 400 && trouble.status < 500) reject(trouble)
+        if (isFinal(trouble)) reject(trouble)
       },
     })
     signal.addEventListener('abort', () => {

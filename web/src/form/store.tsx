@@ -45,17 +45,19 @@ export function Store({ side, value, onChange, problems }: StoreProps) {
     <>
       <fieldset class="choices">
         <legend>{side === 'input' ? 'Where is it?' : 'Where should the outputs go?'}</legend>
-        {offered[side].filter((name) => names[name][side] !== '' && isProviderAvailable(side, name)).map((name) => (
-          <label key={name} class="choice">
-            <input
-              type="radio"
-              name={`${side}-provider`}
-              checked={provider === name}
-              onChange={() => onChange({ cloud_provider: name })}
-            />
-            {names[name][side]}
-          </label>
-        ))}
+        {offered[side]
+          .filter((name) => names[name][side] !== '' && isProviderAvailable(side, name))
+          .map((name) => (
+            <label key={name} class="choice">
+              <input
+                type="radio"
+                name={`${side}-provider`}
+                checked={provider === name}
+                onChange={() => onChange({ cloud_provider: name })}
+              />
+              {names[name][side]}
+            </label>
+          ))}
       </fieldset>
       {problem ? <p class="problem">{problem.message}</p> : null}
       <div class="fields">

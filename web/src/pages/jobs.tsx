@@ -1,6 +1,6 @@
 // In charge of: the history of jobs: newest first, filtered, searched, page by page, with live states.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, listJobs, readJob, type ListedJob, type ListQuery } from '../api.ts'
+import { isFinal, listJobs, readJob, type ListedJob, type ListQuery } from '../api.ts'
 import { pause, visible } from '../live.ts'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
@@ -102,7 +102,7 @@ export function Jobs() {
           if (signal.aborted) return
           failures += 1
           setFailure(asError(error))
-          if (error instanceof ApiError && error.status >= 400 && error.status < 500) return
+          if (isFinal(error)) return
         }
         await pause(Math.min(30_000, (text === '' ? LIVE_MS : 5 * LIVE_MS) * 2 ** failures), signal)
         await visible(signal)
