@@ -6,12 +6,13 @@ import { bundle } from './rows/bundle.ts'
 import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
 import { memory } from './rows/memory.ts'
+import { segmented } from './rows/segmented.ts'
 import { start } from './rows/start.ts'
 import { stores } from './rows/stores.ts'
 import { writeFigures } from './document.ts'
 import { printTable, type Bench, type Row } from './table.ts'
 
-const benches: Record<string, Bench> = { bundle, start, api, ladder, memory, stores, estimate }
+const benches: Record<string, Bench> = { bundle, start, api, ladder, segmented, memory, stores, estimate }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -10,17 +10,14 @@ import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { CLIP, makeClip } from '../clip.ts'
 import { countFrames } from '../ffmpeg.ts'
 import { followJob } from '../job.ts'
-import { median, stopwatch, untilQuiet, type Stretch } from '../measure.ts'
+import { stopwatch, type Stretch } from '../measure.ts'
+import { race } from '../race.ts'
 import { compare } from '../quality.ts'
 import { startService } from '../service.ts'
-import { ratioRow, type BenchOptions, type Row } from '../table.ts'
+import type { BenchOptions, Row } from '../table.ts'
 
 const run = promisify(execFile)
 const RUNS = 5
-/** A run during which others kept more cores busy than this is not counted and repeated, so often at most. */
-const FOREIGN_CORES = 0.3
-const TRIES = 3
-const QUIET_MS = 60_000
 const WALL_GOAL = 1.15
 
 const rungs = [
@@ -58,49 +55,27 @@ export async function ladder({ runs, note }: BenchOptions): Promise<Row[]> {
     await using service = await startService()
     const client = new Client(service.baseUrl, service.apiKey)
     const input = await client.upload(source, 'clip.mp4')
-    const ours: Stretch[] = []
-    const baseline: Stretch[] = []
-    const all = { ours: [] as Stretch[], baseline: [] as Stretch[] }
     let status: Status | null = null
-    const count = runs ?? RUNS
-    for (let at = 0; at < count * TRIES && Math.min(ours.length, baseline.length) < count; at++) {
-      // Whoever comes second has warm caches: take turns.
-      for (const side of at % 2 === 0 ? (['ours', 'baseline'] as const) : (['baseline', 'ours'] as const)) {
-        await untilQuiet(FOREIGN_CORES, QUIET_MS)
-        if (side === 'baseline') {
-          const stretch = await baselineRun(engine, source, join(files, 'baseline'))
-          all.baseline.push(stretch)
-          keep(stretch, baseline)
-          note(`baseline ${tell(stretch)}`)
-        } else {
-          const read = stopwatch()
-          const job = await followJob(client, await client.create(order(input)))
-          const stretch = read()
-          all.ours.push(stretch)
-          keep(stretch, ours)
-          status = job.status
-          note(`ours     ${tell(stretch)}   ${job.phases}`)
-        }
-      }
-    }
-    for (const output of status?.outputs ?? []) await client.download(output, join(files, 'ours'))
+    const rows = await race({
+      name: `three-rung ladder of ${CLIP.seconds} s`,
+      count: runs ?? RUNS,
+      goal: WALL_GOAL,
+      note,
+      ours: async () => {
+        const read = stopwatch()
+        const job = await followJob(client, await client.create(order(input)))
+        status = job.status
+        return { stretch: read(), note: job.phases }
+      },
+      baseline: () => baselineRun(engine, source, join(files, 'baseline')),
+    })
+    for (const output of (status as Status | null)?.outputs ?? []) await client.download(output, join(files, 'ours'))
     await describe(engine, source, files, note)
-    const wall = [median(ours.map(seconds)), median(baseline.map(seconds))] as const
-    const cpu = [median(all.ours.map(cpuSeconds)), median(all.baseline.map(cpuSeconds))] as const
-    const quiet = Math.min(ours.length, baseline.length) >= count
-    if (!quiet) note(`Only ${ours.length} and ${baseline.length} runs were quiet: no row for the wall time.`)
-    const unit = (value: number): string => `${value.toFixed(2)} s`
-    return [
-      ...(quiet ? [ratioRow(`three-rung ladder of ${CLIP.seconds} s, wall`, wall, WALL_GOAL, unit)] : []),
-      ratioRow(`three-rung ladder of ${CLIP.seconds} s, CPU`, cpu, null, unit),
-    ]
+    return rows
   } finally {
     await rm(files, { recursive: true, force: true })
   }
 }
-
-const seconds = (stretch: Stretch): number => stretch.seconds
-const cpuSeconds = (stretch: Stretch): number => stretch.cpuSeconds
 
 async function baselineRun(engine: Engine, source: string, directory: string): Promise<Stretch> {
   await rm(directory, { recursive: true, force: true })
@@ -109,16 +84,6 @@ async function baselineRun(engine: Engine, source: string, directory: string): P
   const script = join(ROOT, 'bench', 'baseline', 'ladder.sh')
   await run('sh', [script, source, directory], { env: { ...process.env, FFMPEG: engine.ffmpeg } })
   return read()
-}
-
-function keep(stretch: Stretch, clean: Stretch[]): void {
-  // NaN where there is no /proc: then every run counts.
-  if (!(stretch.foreignCores > FOREIGN_CORES)) clean.push(stretch)
-}
-
-function tell(stretch: Stretch): string {
-  const { seconds: wall, cpuSeconds: cpu, foreignCores } = stretch
-  return `${wall.toFixed(2)} s wall, ${cpu.toFixed(2)} s CPU, others kept ${foreignCores.toFixed(2)} cores busy`
 }
 
 /** Equal work? Frame counts and SSIM of the last run of each side. */

@@ -17,7 +17,7 @@ export interface Status {
   job_completed: boolean
   error: { code: string; message: string } | null
   warnings: { message: string }[]
-  outputs: { path: string; url: string; size: number; sha256: string }[]
+  outputs: { path: string; url: string; size: number; sha256: string; segments?: { count: number; bytes: number } }[]
 }
 
 export class Client {

@@ -1,0 +1,144 @@
+// In charge of: a four-rung job for HLS and DASH from POST to job_completed, against one hand-written ffmpeg command on the local
+// disk; when its first segment is in the store; how much scratch space it takes.
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client, type Status } from '../../scripts/demo/client.ts'
+import { ROOT } from '../../scripts/local/settings.ts'
+import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
+import { CLIP, makeClip } from '../clip.ts'
+import { followJob } from '../job.ts'
+import { median, stopwatch } from '../measure.ts'
+import { race } from '../race.ts'
+import { startService } from '../service.ts'
+import type { BenchOptions, Row } from '../table.ts'
+
+const run = promisify(execFile)
+const RUNS = 3
+const WALL_GOAL = 1.1
+const SAMPLE_MS = 100
+
+const rungs = [
+  { output: '1080p', width: 1920, height: 1080, video_bitrate: 5000 },
+  { output: '720p', width: 1280, height: 720, video_bitrate: 2800 },
+  { output: '480p', width: 854, height: 480, video_bitrate: 1400 },
+  { output: '360p', width: 640, height: 360, video_bitrate: 800 },
+] as const
+
+function order(input: string): object {
+  return {
+    input,
+    segmented_output_hls: true,
+    segmented_output_dash: true,
+    segment_length: 2,
+    video_codec: 'h.264',
+    videoProfiles: rungs.map((rung) => ({ ...rung, video_bitrate_mode: 'vbr' })),
+    audioProfiles: [{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1' }],
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
+  }
+}
+
+export async function segmented({ runs, note }: BenchOptions): Promise<Row[]> {
+  const engine = await locateEngine(process.env)
+  note(`ffmpeg ${engine.version}; making the clip, unless it is there …`)
+  const source = await makeClip(engine.ffmpeg)
+  const files = await mkdtemp(join(tmpdir(), 'splicepoint-bench-segmented-'))
+  const firsts: number[] = []
+  const peaks: number[] = []
+  let produced = 0
+  try {
+    await using service = await startService()
+    const client = new Client(service.baseUrl, service.apiKey)
+    const input = await client.upload(source, 'clip.mp4')
+    const rows = await race({
+      name: `four-rung HLS and DASH of ${CLIP.seconds} s`,
+      count: runs ?? RUNS,
+      goal: WALL_GOAL,
+      note,
+      ours: async () => {
+        const scratch = watchDirectory(join(service.scratch, 'state', 'work'))
+        const read = stopwatch()
+        const id = await client.create(order(input))
+        const first = await firstStored(client, id)
+        const job = await followJob(client, id)
+        const stretch = read()
+        const peak = await scratch.stop()
+        firsts.push(first)
+        peaks.push(peak)
+        produced = job.status.outputs.reduce((sum, { segments }) => sum + (segments?.bytes ?? 0), 0)
+        return {
+          stretch,
+          note: `first segment ${first.toFixed(2)} s after the claim, scratch ${mb(peak)}; ${job.phases}`,
+        }
+      },
+      baseline: async () => {
+        const directory = join(files, 'baseline')
+        await rm(directory, { recursive: true, force: true })
+        await mkdir(directory)
+        const read = stopwatch()
+        const script = join(ROOT, 'bench', 'baseline', 'segmented.sh')
+        await run('sh', [script, source, directory], { env: { ...process.env, FFMPEG: engine.ffmpeg } })
+        return read()
+      },
+    })
+    return [
+      ...rows,
+      plain('from the claim to the first segment in the store', `${median(firsts).toFixed(2)} s`),
+      plain(`peak scratch space, of ${mb(produced)} that were made`, mb(Math.max(...peaks))),
+    ]
+  } finally {
+    await rm(files, { recursive: true, force: true })
+  }
+}
+
+const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+function plain(name: string, ours: string): Row {
+  return { name, ours, baseline: '–', ratio: null, goal: '–', met: null }
+}
+
+/** Seconds from when the transcoder took the task until something of it was stored. */
+async function firstStored(client: Client, id: number): Promise<number> {
+  let claimed: number | null = null
+  for (;;) {
+    const status: Status & { started_at?: string | null } = await client.read(id)
+    if (status.started_at != null) claimed ??= Date.parse(status.started_at)
+    if (claimed !== null && (Number(status.xfer_progress) > 0 || status.job_completed))
+      return (Date.now() - claimed) / 1000
+    await pause(SAMPLE_MS)
+  }
+}
+
+/** The most bytes that the files below a directory had together. */
+function watchDirectory(directory: string): { stop: () => Promise<number> } {
+  let peak = 0
+  const stopped = new AbortController()
+  const watching = (async () => {
+    while (!stopped.signal.aborted) {
+      const names = await readdir(directory, { recursive: true }).catch(() => [])
+      const sizes = await Promise.all(
+        names.map((name) =>
+          stat(join(directory, name)).then(
+            (found) => (found.isFile() ? found.size : 0),
+            () => 0,
+          ),
+        ),
+      )
+      peak = Math.max(
+        peak,
+        sizes.reduce((sum, size) => sum + size, 0),
+      )
+      await pause(SAMPLE_MS)
+    }
+  })()
+  return {
+    async stop() {
+      stopped.abort()
+      await watching
+      return peak
+    },
+  }
+}
