@@ -11,6 +11,8 @@ export class S3Server extends FakeS3 {
   readonly #server: Server
   /** Answers nothing to a request of this kind until the promise is there. */
   gate: (line: string) => Promise<void> | null = () => null
+  /** Called after every request that may have changed something. */
+  watch: () => void = () => undefined
   /** Lines of `log` whose answer waits. */
   readonly waiting: string[] = []
 
@@ -61,6 +63,7 @@ export class S3Server extends FakeS3 {
       headers,
       body: new Uint8Array(Buffer.concat(chunks)),
     })
+    if (method !== 'GET' && method !== 'HEAD') this.watch()
     const line = this.log[from]
     const gate = line === undefined ? null : this.gate(line)
     if (gate) {
