@@ -12,6 +12,7 @@ import { keys } from './routes/keys.ts'
 import { metrics } from './routes/metrics.ts'
 import { objects } from './routes/objects.ts'
 import { service } from './routes/service.ts'
+import { tusHeaders } from './routes/tus.ts'
 import { uploads } from './routes/uploads.ts'
 import { vault } from './routes/vault.ts'
 import { webhooks } from './routes/webhooks.ts'
@@ -28,9 +29,34 @@ const crossOrigin = cors({
     'If-Match',
     'If-None-Match',
     'If-Range',
+    'Tus-Resumable',
+    'Upload-Length',
+    'Upload-Offset',
+    'Upload-Metadata',
+    'Upload-Checksum',
+    'Upload-Defer-Length',
+    'Upload-Concat',
+    'X-HTTP-Method-Override',
+    'X-Request-ID',
   ],
   allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  exposeHeaders: ['Location', 'Retry-After', 'Content-Range', 'ETag', 'Accept-Ranges'],
+  exposeHeaders: [
+    'Location',
+    'Retry-After',
+    'Content-Range',
+    'ETag',
+    'Accept-Ranges',
+    'Tus-Resumable',
+    'Tus-Version',
+    'Tus-Extension',
+    'Tus-Max-Size',
+    'Tus-Checksum-Algorithm',
+    'Upload-Offset',
+    'Upload-Length',
+    'Upload-Metadata',
+    'Upload-Expires',
+    'Uploaded-File-Number',
+  ],
   maxAge: 86_400,
 })
 
@@ -38,6 +64,7 @@ export const app = new Hono<AppEnv>()
   .onError(answerError)
   .notFound(() => errorResponse(notFound()))
   .use('/api/*', crossOrigin)
+  .use('/uploads/*', tusHeaders)
   .use('/uploads/*', crossOrigin)
   .route('/', service)
   .route('/api/v0/job', jobs)

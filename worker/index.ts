@@ -8,6 +8,7 @@ export { ContainerProxy } from '@cloudflare/containers'
 export { Transcoder } from './container.ts'
 export { Courier } from './courier.ts'
 export { JobMonitor } from './monitor.ts'
+export { ResumableUpload } from './tus/upload.ts'
 
 export default {
   fetch: app.fetch,

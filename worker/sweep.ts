@@ -18,6 +18,7 @@ import type { StartMessage } from './schedule.ts'
 import { schedule } from './schedule.ts'
 import { deletePrefix, purgeJob } from './purge.ts'
 import { ownPrefix } from './storage/open.ts'
+import { resumable } from './tus/upload.ts'
 
 /** A start message unheard of for so long was lost (a restarted local queue forgets its messages). */
 const LOST_MESSAGE_MS = 10_000
@@ -54,6 +55,8 @@ export async function sweep(env: Env): Promise<void> {
   }
 
   for (const upload of await listExpiredUploads(env.DB, now, BATCH)) {
+    // A resumable upload has more than its object to remove, and may be ready by now: it knows.
+    if (upload.state === 'receiving' && (await resumable(env, upload.number).expire())) continue
     await env.BUCKET.delete(upload.key)
     await deleteUpload(env.DB, upload.account, upload.number)
   }

@@ -229,7 +229,7 @@ describe('what is refused before the first byte', () => {
   test.each<[string, Record<string, string>, number, string]>([
     ['more than 100 MB', { 'content-length': '100000001' }, 413, 'too_large'],
     ['an empty body', { 'content-length': '0' }, 400, 'invalid_request'],
-    ['a resumable upload', { 'tus-resumable': '1.0.0' }, 400, 'invalid_request'],
+    ['a resumable upload of another version', { 'tus-resumable': '0.2.2' }, 412, 'unsupported_version'],
     ['a compressed body', { 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
     ['a length that is no number', { 'content-length': '1e3' }, 411, 'length_required'],
   ])('%s', async (_, headers, status, code) => {

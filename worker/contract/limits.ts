@@ -7,6 +7,19 @@ export const MAX_BODY_BYTES = 256 * 1024
 /** One upload in one request: what a Worker accepts on the lowest plan. */
 export const MAX_UPLOAD_BYTES = 100_000_000
 
+/** R2 takes 10,000 parts of at least 5 MiB, all but the last of one size. */
+const PART_UNIT_BYTES = 5 * 1024 * 1024
+const MAX_PARTS = 10_000
+/** One resumable upload: every part is then of 5 or 10 MiB, and an upload never has more in memory than one part. */
+export const MAX_RESUMABLE_BYTES = 100_000_000_000
+/** A good chunk of a resumable upload: whole parts of either size, and below what one request may carry. */
+export const UPLOAD_CHUNK_BYTES = 16 * PART_UNIT_BYTES
+
+/** Size of the parts of an upload of `length` bytes: the smallest multiple of 5 MiB that needs no more than 10,000. */
+export function uploadPartBytes(length: number): number {
+  return PART_UNIT_BYTES * Math.max(1, Math.ceil(length / (PART_UNIT_BYTES * MAX_PARTS)))
+}
+
 /** A request is data, not a tree: deeper or more numerous than this is refused before anything else looks at it. */
 export const MAX_NESTING = 16
 export const MAX_VALUES = 20_000
@@ -49,7 +62,7 @@ export const MAX_LENGTH = {
 } as const
 
 /** Days after which the service removes what it keeps. */
-export const RETENTION_DAYS = { uploads: 7, outputs: 30, jobs: 90 } as const
+export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 } as const
 
 const COMMON_SIZES = [
   [3840, 2160],
@@ -72,6 +85,7 @@ export function publishedLimits(quotas: { maxActiveJobs: number; requestsPerMinu
   return {
     body_bytes: MAX_BODY_BYTES,
     upload_bytes: MAX_UPLOAD_BYTES,
+    resumable_upload: { bytes: MAX_RESUMABLE_BYTES, recommended_chunk_bytes: UPLOAD_CHUNK_BYTES },
     nesting: MAX_NESTING,
     videoProfiles: VIDEO_PROFILES,
     audioProfiles: AUDIO_PROFILES,

@@ -63,6 +63,14 @@ export async function findUpload(
     .first<UploadRow & { size: number; etag: string }>()
 }
 
+/** An upload of that account in whatever state, or null. */
+export async function findAnyUpload(db: D1Database, account: string, number: number): Promise<UploadRow | null> {
+  return db
+    .prepare(`SELECT ${columns} FROM uploads WHERE number = ? AND account = ?`)
+    .bind(number, account)
+    .first<UploadRow>()
+}
+
 /** → the key of the object that is to be deleted, or null where that account has no such upload. */
 export async function deleteUpload(db: D1Database, account: string, number: number): Promise<string | null> {
   const row = await db
@@ -77,10 +85,10 @@ export async function listExpiredUploads(
   db: D1Database,
   now: number,
   limit: number,
-): Promise<Pick<UploadRow, 'number' | 'account' | 'key'>[]> {
+): Promise<Pick<UploadRow, 'number' | 'account' | 'key' | 'state'>[]> {
   const { results } = await db
-    .prepare('SELECT number, account, key FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?')
+    .prepare('SELECT number, account, key, state FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?')
     .bind(now, limit)
-    .all<Pick<UploadRow, 'number' | 'account' | 'key'>>()
+    .all<Pick<UploadRow, 'number' | 'account' | 'key' | 'state'>>()
   return results
 }

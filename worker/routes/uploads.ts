@@ -1,6 +1,6 @@
 // In charge of: files that a client uploads to use as a job's input (specification 2.1 input, file-upload): one request
 // with the bytes as its body or as a form, reading them back, deleting them.
-// Not in charge of: taking the bytes apart (receive.ts), jobs that use them.
+// Not in charge of: taking the bytes apart (receive.ts), resumable uploads at the same address (tus.ts), jobs that use them.
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
@@ -11,6 +11,7 @@ import { notFound, RequestError } from '../problems.ts'
 import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
 import { discard, receiveForm, receiveRaw } from './receive.ts'
 import { answerStored } from './stored.ts'
+import { tus } from './tus.ts'
 
 const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
 /** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
@@ -27,13 +28,6 @@ interface UploadRequest {
 /** @throws RequestError for everything that can be judged before the first byte */
 function judge(c: Context<AppEnv>): UploadRequest {
   const header = (name: string): string | null => c.req.raw.headers.get(name)
-  if (header('tus-resumable') !== null) {
-    throw new RequestError(
-      'invalid_request',
-      'Resumable uploads (tus) are not available yet. Send the file as the body of one POST without Tus-Resumable.',
-      { field: 'Tus-Resumable' },
-    )
-  }
   const coding = header('content-encoding')?.trim().toLowerCase()
   if (coding && coding !== 'identity') {
     throw new RequestError('unsupported_media_type', 'Send the file as it is, without Content-Encoding.')
@@ -49,7 +43,7 @@ function judge(c: Context<AppEnv>): UploadRequest {
   if (length > MAX_UPLOAD_BYTES) {
     throw new RequestError(
       'too_large',
-      `One upload carries at most ${MAX_UPLOAD_BYTES} bytes; this one has ${length}.`,
+      `One request carries at most ${MAX_UPLOAD_BYTES} bytes; this one has ${length}. Send larger files by tus (docs/uploads.md).`,
       {
         details: { maximum: MAX_UPLOAD_BYTES },
       },
@@ -96,7 +90,7 @@ async function store(env: Env, request: UploadRequest, now: number) {
   }
 }
 
-export const uploads = new Hono<AppEnv>()
+export const uploads = new Hono<AppEnv>().use(tus)
 
 uploads.post('/', async (c) => {
   const work = store(c.env, judge(c), Date.now())

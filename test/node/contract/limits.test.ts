@@ -13,7 +13,8 @@ it('the published limits carry the numbers of the specification and the tables',
     audio_volume: { minimum: 0, maximum: 200 },
     dolby_digital_dialnorm: { minimum: 0, maximum: 31 },
     audio_bitrate_kbps: { mp2: { '2': [64, 96, 128, 192, 256, 384], '6': [] } },
-    retention_days: { uploads: 7, outputs: 30, jobs: 90 },
+    resumable_upload: { bytes: 100_000_000_000, recommended_chunk_bytes: 83_886_080 },
+    retention_days: { unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 },
   })
   const sizes = limits.video_bitrate_kbps.sizes
   expect(sizes.find((size) => size.width === 1920)).toEqual({

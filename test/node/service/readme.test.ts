@@ -69,6 +69,16 @@ test('the polling loop of the README works with the standard library of Python',
   expect(output).toContain(`${service.base}/o/`)
 })
 
+test('the README’s way to send large files stores the file', async (context) => {
+  const [commands] = blocks('Large files', 'sh')
+  const output = await run(context, 'bash', ['-euc', `${commands!}echo "at $AT"`])
+  const { length } = await readFile(space.file('film.mp4'))
+  expect(output.toLowerCase()).toContain(`upload-offset: ${length}`)
+  const address = /^at (.+)$/m.exec(output)![1]!
+  const stored = await service.call(new URL(address).pathname)
+  expect(Buffer.from(await stored.arrayBuffer()).equals(await readFile(space.file('film.mp4')))).toBe(true)
+})
+
 test('the dry run of the README tells what it would take', async (context) => {
   const [ask, read] = blocks('Ask before you run', 'sh')
   expect(JSON.parse(await run(context, 'bash', ['-euc', ask!]))).toMatchObject({ dry_run: true, warnings: [] })
