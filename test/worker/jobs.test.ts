@@ -237,7 +237,7 @@ test('limits are published, with the table of bitrates', async () => {
   const limits = await (await call('/api/v0/limits', { headers: { authorization: '' } })).json<any>()
   const fullHd = limits.video_bitrate_kbps.sizes.find((entry: any) => entry.height === 1080)
   expect(fullHd['h.264'].minimum.cbr).toBe(2300)
-  expect(limits.retention_days).toEqual({ uploads: 7, outputs: 30, jobs: 90 })
+  expect(limits.retention_days).toEqual({ unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 })
 })
 
 test('health says that jobs can be taken', async () => {
