@@ -25,6 +25,10 @@ export default defineConfig({
                 API_KEY: 'test-only-api-key',
                 // A real S3 server, where one runs: "<address> <region> <access key> <secret key>" (.ci/run starts it).
                 S3_SERVER: process.env['S3_SERVER'] ?? '',
+                // Long forms of what tests repeat: seeds of the simulation that are also played to D1, jobs, keys.
+                SIMULATE_SEEDS: process.env['SIMULATE_SEEDS'] ?? '',
+                REPEAT_JOBS: process.env['REPEAT_JOBS'] ?? '',
+                IDEMPOTENCY_KEYS: process.env['IDEMPOTENCY_KEYS'] ?? '',
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
             },

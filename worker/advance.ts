@@ -29,6 +29,8 @@ export type Advance =
 export interface AdvanceOptions extends Partial<JobEnd> {
   /** Of a claim. */
   slot?: number
+  /** Asked for when the job ends without figures of its own: progress posts never reach the ledger otherwise. */
+  lastFigures?: () => Promise<string | null>
 }
 
 /** @returns what was decided and written, or why nothing was. Throws only when D1 does. */
@@ -42,6 +44,8 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
 
     const now = Date.now()
     const { next, effects } = decided
+    // Behind the read that the write is guarded by: an attempt that came up meanwhile makes it lose, and be decided anew.
+    const progress = options.progress ?? (terminal[next.state] ? await options.lastFigures?.() : null) ?? null
     const change = {
       from: task,
       next,
@@ -65,7 +69,7 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
           error: decided.error ? JSON.stringify(decided.error) : null,
           // Not null: the sweep then looks once more, in its time, whether an attempt left anything in the own store.
           outputs: options.outputs ?? (terminal[next.state] && next.attempt > 0 ? '[]' : null),
-          progress: options.progress ?? null,
+          progress,
           warnings: options.warnings ?? null,
           estimate: options.estimate ?? null,
         }),

@@ -59,6 +59,12 @@ export async function dropRecord(env: Env, jobId: string, attempt: number): Prom
   await env.BUCKET.delete([recordKey(jobId, attempt), beforeKey(jobId, attempt)])
 }
 
+/** Of every attempt, once the job has ended: one that a request stored and did not live to use is nobody else's to find. */
+export async function dropRecords(env: Env, jobId: string): Promise<void> {
+  const { objects } = await env.BUCKET.list({ prefix: `work/${jobId}/` })
+  if (objects.length > 0) await env.BUCKET.delete(objects.map(({ key }) => key))
+}
+
 /**
  * Completes every upload of the record, then puts the media playlists, then what points at them, then completes the job.
  * Idempotent: an upload that was completed before counts when the object has the recorded size, and a put is repeated.

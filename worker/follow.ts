@@ -11,7 +11,7 @@ import { schedule } from './schedule.ts'
 
 /** What a transition needs of the job's monitor; the monitor itself passes itself. */
 export interface Watcher {
-  read(): Promise<Live | null>
+  lastFigures(): Promise<Live | null>
   wakeAt(at: number): Promise<void>
   settle(): Promise<void>
   announce(): Promise<void>
@@ -33,11 +33,13 @@ export async function apply(
   options: AdvanceOptions & { watcher?: Watcher } = {},
 ): Promise<Advance> {
   const watcher = options.watcher ?? monitorOf(env, task.jobId)
-  const ends =
-    event.type === 'cancel' || event.type === 'deadline' || event.type === 'lost' || event.type === 'attempt_failed'
-  // The last figures of a job that may end here; progress posts never reach the ledger otherwise.
-  const live = ends && options.progress === undefined ? await watcher.read().catch(() => null) : null
-  const result = await advance(env, task.id, event, live ? { ...options, progress: JSON.stringify(live) } : options)
+  const result = await advance(env, task.id, event, {
+    lastFigures: async () => {
+      const live = await watcher.lastFigures().catch(() => null)
+      return live && JSON.stringify(live)
+    },
+    ...options,
+  })
   if (!result.ok) return result
 
   if (result.effects.includes('stop_transcoder')) {

@@ -3,9 +3,10 @@
 // Not in charge of: transitions: D1 alone decides them (advance.ts); this only notices and asks.
 import { DurableObject } from 'cloudflare:workers'
 import { publicEvents } from '#contract/events.ts'
+import type { TaskState } from '#contract/lifecycle.ts'
 import { terminal } from '#contract/lifecycle.ts'
 import type { ProgressPost, ProgressReply } from '#contract/task.ts'
-import { commit } from './commit.ts'
+import { commit, dropRecords } from './commit.ts'
 import { settings } from './env.ts'
 import { apply } from './follow.ts'
 import { Journal } from './journal.ts'
@@ -35,6 +36,8 @@ interface Life extends Watched {
   runningSince: number | null
   /** Objects of earlier attempts may be left. */
   stale?: boolean
+  /** Its figures stand still until then: the job may be about to end with them. */
+  heldUntil?: number
   /** The job ended then; what it left is being removed. */
   over?: Over
 }
@@ -45,6 +48,10 @@ export type Standing = 'current' | 'stale' | 'over'
 const MARK_EVERY_MS = 10_000
 /** After the deadline; until then the store is asked again and again. */
 const COMMIT_GRACE_MS = 3600_000
+/** How often the monitor of a task that waits for its next attempt asks whether the job has ended meanwhile. */
+const WAITING_MS = 2 * 60_000
+/** Longer than a write to the ledger takes. */
+const HOLD_MS = 60_000
 
 export class JobMonitor extends DurableObject<Env> {
   private life: Life | null = null
@@ -70,6 +77,7 @@ export class JobMonitor extends DurableObject<Env> {
   /** A new attempt is about to start. What earlier ones stored is removed; an earlier attempt changes nothing. */
   async begin(watched: Watched, leaseMs: number): Promise<void> {
     if (this.life?.over || (this.life && watched.attempt < this.life.attempt)) return
+    if (!this.life && !(await this.expects('starting', watched))) return
     if (this.life?.attempt !== watched.attempt) {
       this.ended = null
       await this.remember({ ...watched, runningSince: null, stale: watched.attempt > 1 })
@@ -81,9 +89,17 @@ export class JobMonitor extends DurableObject<Env> {
     }
   }
 
+  /** A monitor that knows nothing may have forgotten an ended job: a late request must not bring it back to life. */
+  private async expects(state: TaskState, { task: id, attempt }: Watched): Promise<boolean> {
+    const task = await findTask(this.env.DB, id)
+    return task?.state === state && task.attempt === attempt
+  }
+
   /** The attempt asked for its task: from now on its heartbeats are its lease. */
   async running(watched: Watched): Promise<void> {
-    if (this.life?.over) return
+    // A request that was overtaken on its way here must not lower the fence.
+    if (this.life?.over || (this.life && watched.attempt < this.life.attempt)) return
+    if (!this.life && !(await this.expects('running', watched))) return
     this.lastBeat = Date.now()
     this.ended = null
     await this.remember({ ...this.life, ...watched, runningSince: this.life?.runningSince ?? Date.now() })
@@ -95,6 +111,7 @@ export class JobMonitor extends DurableObject<Env> {
     if (standing === 'over') return this.ended ?? 'stop'
     if (standing === 'stale') return 'stop'
     this.lastBeat = Date.now()
+    if (this.lastBeat < (this.life?.heldUntil ?? 0)) return 'continue'
     this.live = highest(this.live ?? this.mark, { ...post, attempt })
     this.listeners.progress(this.live)
     if (this.lastBeat - this.markedAt >= MARK_EVERY_MS) {
@@ -126,7 +143,12 @@ export class JobMonitor extends DurableObject<Env> {
     return standing
   }
 
+  /** What is shown is kept first, so that it does not go back when this memory is lost (I4). */
   async read(): Promise<Live | null> {
+    if (this.live && this.live !== this.mark && this.life && !this.life.over) {
+      this.mark = this.live
+      await this.ctx.storage.put('mark', this.mark)
+    }
     return this.live ?? this.mark
   }
 
@@ -134,7 +156,7 @@ export class JobMonitor extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams
     const jobId = query.get('job') ?? ''
-    const stream = await this.listeners.listen(Number(query.get('after')), this.live ?? this.mark, async () => {
+    const stream = await this.listeners.listen(Number(query.get('after')), await this.read(), async () => {
       const found = await findTimeline(this.env.DB, jobId)
       return found && { events: publicEvents(found.timeline), over: found.finished_at !== null }
     })
@@ -149,6 +171,12 @@ export class JobMonitor extends DurableObject<Env> {
   /** Whether nothing of the job is left to be done: its credentials may go. */
   async isQuiet(): Promise<boolean> {
     return (await this.ctx.storage.get('life')) === undefined
+  }
+
+  /** The figures with which the job is about to end: nobody is shown higher ones before it has (I4). */
+  async lastFigures(): Promise<Live | null> {
+    if (this.life && !this.life.over) await this.remember({ ...this.life, heldUntil: Date.now() + HOLD_MS })
+    return this.read()
   }
 
   /** For how long the current attempt has been running, in milliseconds. */
@@ -171,6 +199,7 @@ export class JobMonitor extends DurableObject<Env> {
     await this.remember(life)
     // Armed first: whatever happens in between, it comes again.
     await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
+    if (life.over?.tries === 0) await dropRecords(this.env, life.jobId)
     // What the job's success points at stays.
     const below = task?.state === 'completed' ? task.attempt : null
     const left = await removeLeft(this.journal, () => this.sink(), life, below)
@@ -238,8 +267,8 @@ export class JobMonitor extends DurableObject<Env> {
     switch (task.state) {
       case 'queued':
         await schedule(env)
-        // Somebody else's slot release finds it from here on; this only covers the task's own delay.
-        if (task.not_before > now) await this.arm(task.not_before)
+        // Somebody else's slot release finds it from here on. But whoever ends it while it waits may die before saying so here.
+        await this.arm(task.not_before > now ? task.not_before : now + WAITING_MS)
         return
       case 'starting': {
         const due = task.lease_until ?? now

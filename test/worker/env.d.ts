@@ -5,6 +5,9 @@ declare global {
     interface Env {
       TEST_MIGRATIONS: D1Migration[]
       S3_SERVER: string
+      SIMULATE_SEEDS: string
+      REPEAT_JOBS: string
+      IDEMPOTENCY_KEYS: string
     }
   }
 }

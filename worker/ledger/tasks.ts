@@ -109,15 +109,23 @@ export function takeSlot(db: D1Database, task: string, attempt: number, k: numbe
     .bind(k, task, attempt)
 }
 
+/**
+ * A batch goes on where its first statement changed nothing because another was first: the slot of an attempt that turns
+ * out to be starting or running stays its own.
+ */
+const isOver = `NOT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND attempt = ?2 AND state IN ('starting', 'running'))`
+
+/** In one batch behind `changeTask`. */
 export function releaseSlot(db: D1Database, task: string, attempt: number): D1PreparedStatement {
-  return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2`).bind(task, attempt)
+  return db.prepare(`DELETE FROM slots WHERE task = ?1 AND attempt = ?2 AND ${isOver}`).bind(task, attempt)
 }
 
-/** Free, but not offered before `freeAt`, so that a dead transcoder does not eat every start. */
+/** The same, but not offered before `freeAt`, so that a dead transcoder does not eat every start. */
 export function restSlot(db: D1Database, task: string, attempt: number, freeAt: number): D1PreparedStatement {
   return db
     .prepare(
-      `UPDATE slots SET task = NULL, attempt = NULL, account = NULL, free_at = ?3 WHERE task = ?1 AND attempt = ?2`,
+      `UPDATE slots SET task = NULL, attempt = NULL, account = NULL, free_at = ?3
+       WHERE task = ?1 AND attempt = ?2 AND ${isOver}`,
     )
     .bind(task, attempt, freeAt)
 }

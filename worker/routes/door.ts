@@ -173,10 +173,10 @@ export const door = new Hono<DoorEnv>()
       // The last figures are what people see while the commit goes on.
       await monitorOf(c.env, jobId).beat(attempt, finish.progress)
       const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
-      if (!result.ok && result.refusal !== 'same') {
-        await dropRecord(c.env, jobId, attempt)
-        throw stale()
-      }
+      // Stored again behind the end of the job by a request that was sent twice: nobody needs it any more.
+      const late = !result.ok && (result.refusal !== 'same' || result.task?.state === 'completed')
+      if (late) await dropRecord(c.env, jobId, attempt)
+      if (!result.ok && result.refusal !== 'same') throw stale()
     } else if (before.state !== 'committing' && before.state !== 'completed') {
       throw stale()
     }

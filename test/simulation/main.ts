@@ -1,0 +1,60 @@
+// In charge of: `npm run simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--source DIR]`.
+// Not in charge of: the simulation (simulate.ts).
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Tape } from './ledger.ts'
+import { replay } from './replay.ts'
+import { loadRules, loadSql } from './rules.ts'
+import { simulate } from './simulate.ts'
+import { openDatabase } from './sqlite.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    /** Also play what the model's ledger was asked to the service's own SQL, on SQLite. */
+    sql: { type: 'boolean', default: false },
+    /** A directory with worker/ in it: the planted bugs are copies. */
+    source: { type: 'string', default: join(import.meta.dirname, '../..') },
+  },
+})
+const single = values.seed === undefined ? null : Number(values.seed)
+const from = single ?? Number(values.from)
+const count = single === null ? Number(values.seeds) : 1
+if (!Number.isInteger(from) || !Number.isInteger(count) || count < 1) {
+  console.error('Usage: npm run simulate [-- --seeds N] [--from N] | [-- --seed N --trace]')
+  process.exit(2)
+}
+
+const rules = await loadRules(values.source)
+const sql = values.sql ? { db: openDatabase(values.source), functions: await loadSql(values.source) } : null
+const began = performance.now()
+const sum = { steps: 0, jobs: 0, attempts: 0, results: 0 }
+let seed = from
+let violations = 0
+for (; seed < from + count && violations === 0; seed++) {
+  const tape: Tape | null = sql === null ? null : []
+  const trace = values.trace ? { trace: (line: string) => console.log(line) } : {}
+  const run = simulate(seed, rules, { ...trace, ...(tape ? { tape } : {}) })
+  for (const key of ['steps', 'jobs', 'attempts', 'results'] as const) sum[key] += run[key]
+  for (const { invariant, task, at, what } of run.violations) {
+    violations++
+    console.log(`seed ${seed}: ${invariant} at ${at} ms, ${task}: ${what}`)
+  }
+  if (sql && tape) {
+    const difference = await replay(sql.db, sql.functions, tape, (now) => (Date.now = () => now))
+    if (difference !== null) {
+      violations++
+      console.log(`seed ${seed}: model and SQL differ at ${difference}`)
+    }
+  }
+  if (violations > 0)
+    console.log(`Again, step by step: npm run simulate -- --seed ${seed} --trace${values.sql ? ' --sql' : ''}`)
+}
+const seconds = (performance.now() - began) / 1000
+console.log(
+  `${seed - from} seeds from ${from}, ${violations} violations, ${sum.jobs} jobs, ${sum.attempts} attempts, ${sum.results} results, ${sum.steps} steps, ${seconds.toFixed(1)} s`,
+)
+process.exitCode = violations === 0 ? 0 : 1

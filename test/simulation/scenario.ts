@@ -1,0 +1,89 @@
+// In charge of: what a seed stands for: how many jobs of which kinds, and how bad the world is.
+// Not in charge of: when exactly something goes wrong.
+import type { TaskKind } from '#contract/lifecycle.ts'
+import type { Random } from './random.ts'
+
+export interface JobShape {
+  kind: TaskKind
+  account: string
+  createdAt: number
+  deadlineAt: number
+  /** null = nobody cancels it. */
+  cancelAt: number | null
+  /** Single files, stored in parts. */
+  files: number
+  /** Segments of each media playlist; 0 playlists = not segmented. */
+  playlists: number
+  segments: number
+  /** Steps of the encode, and how long each takes in milliseconds. */
+  steps: number
+  stepMs: number
+  /** How the encode ends. */
+  verdict: 'well' | 'permanent' | 'passing'
+}
+
+/** Probabilities, unless a name says otherwise. */
+export interface Scenario {
+  jobs: JobShape[]
+  /** The newest protocol that each transcoder speaks: 1 knows no dry run. */
+  protocols: number[]
+  faultsUntil: number
+  loss: number
+  /** Deliveries of each queue message. */
+  duplicates: number
+  /** Sends of each post. */
+  posts: number
+  crash: number
+  pause: number
+  evict: number
+  storeFails: number
+  commitFails: number
+  /** Restarts, freezes and graceful stops of transcoders, in milliseconds since the beginning. */
+  accidents: { at: number; k: number; kind: 'kill' | 'freeze' | 'stop' }[]
+}
+
+const MINUTE = 60_000
+
+export function scenarioOf(random: Random): Scenario {
+  const level = (...choices: number[]): number => choices[random.whole(0, choices.length - 1)]!
+  const faultsUntil = random.whole(1, 12) * MINUTE
+  const protocols = Array.from({ length: random.whole(1, 3) }, () => (random.chance(0.25) ? 1 : 2))
+  // One that can do everything comes at the end of every rollout.
+  if (!protocols.includes(2)) protocols.push(2)
+  return {
+    protocols,
+    faultsUntil,
+    loss: level(0, 0.02, 0.15),
+    duplicates: level(1, 2, 5),
+    posts: level(1, 1, 3),
+    crash: level(0, 0.02, 0.15),
+    pause: level(0, 0.01, 0.05),
+    evict: level(0, 0.02, 0.2),
+    storeFails: level(0, 0.02, 0.2),
+    commitFails: level(0, 0, 0.1),
+    jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)),
+    accidents: Array.from({ length: random.whole(0, 6) }, () => ({
+      at: random.whole(0, faultsUntil),
+      k: random.whole(0, protocols.length - 1),
+      kind: (['kill', 'freeze', 'stop'] as const)[random.whole(0, 2)]!,
+    })),
+  }
+}
+
+function jobOf(random: Random, faultsUntil: number): JobShape {
+  const createdAt = random.whole(0, Math.floor(faultsUntil / 2))
+  const segmented = random.chance(0.5)
+  return {
+    kind: random.chance(0.2) ? 'plan' : 'transcode',
+    account: `account${random.whole(0, 1)}`,
+    createdAt,
+    deadlineAt: createdAt + (random.chance(0.2) ? random.whole(1, 3) : 40) * MINUTE,
+    cancelAt: random.chance(0.35) ? createdAt + random.whole(0, random.chance(0.5) ? 30_000 : faultsUntil) : null,
+    files: segmented ? random.whole(0, 1) : random.whole(1, 3),
+    playlists: segmented ? random.whole(1, 2) : 0,
+    segments: random.whole(1, 3),
+    steps: random.whole(1, 6),
+    stepMs: random.whole(200, 8000),
+    verdict: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
+  }
+}

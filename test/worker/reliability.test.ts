@@ -1,0 +1,220 @@
+// Repetition and races through the real Worker: messages, posts, keys; and what the simulation found, once each.
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { advance } from '../../worker/advance.ts'
+import { storeRecord } from '../../worker/commit.ts'
+import { consume } from '../../worker/queue.ts'
+import { schedule } from '../../worker/schedule.ts'
+import { sweep } from '../../worker/sweep.ts'
+import { call, job, post } from './client.ts'
+import type { Attempt } from './fake-transcoder.ts'
+import { FakeTranscoders, noProgress } from './fake-transcoder.ts'
+
+/** The long form: `REPEAT_JOBS=1000 IDEMPOTENCY_KEYS=1000`; docs/reliability.md has its figures. */
+const JOBS = Number(env.REPEAT_JOBS || 20)
+const KEYS = Number(env.IDEMPOTENCY_KEYS || 20)
+const TRIES = 50
+
+let transcoders: FakeTranscoders
+beforeEach(() => {
+  transcoders = new FakeTranscoders()
+})
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM slots'),
+    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
+  ])
+})
+
+async function create(): Promise<number> {
+  const response = await post('/api/v0/job', job())
+  expect(response.status).toBe(200)
+  return (await response.json<{ _auto_generated_id_: number }>())._auto_generated_id_
+}
+
+async function status(id: number): Promise<any> {
+  return (await (await call(`/api/v0/job/${id}`)).json<any>()).status
+}
+
+async function started(): Promise<Attempt> {
+  const attempt = await transcoders.next()
+  expect((await attempt.door('GET', '')).status).toBe(200)
+  return attempt
+}
+
+function monitor(attempt: Attempt) {
+  return env.MONITOR.get(env.MONITOR.idFromName(attempt.job))
+}
+
+function deliver(body: { task: string; attempt: number }, times: number): Promise<void> {
+  const messages = Array.from({ length: times }, (_, n) => ({
+    id: String(n),
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+    ack() {},
+    retry() {},
+  }))
+  return consume({ queue: 'splicepoint-tasks', messages, ackAll() {}, retryAll() {} } as never, env)
+}
+
+/** The same request three times at once. */
+function thrice<T>(ask: () => Promise<T>): Promise<T[]> {
+  return Promise.all([ask(), ask(), ask()])
+}
+
+test(`each message five times, each post three times, ${JOBS} jobs: as many attempts, as many results (I11)`, async () => {
+  const ids: number[] = []
+  const seen = new Set<string>()
+  for (let n = 0; n < JOBS; n++) {
+    ids.push(await create())
+    let attempt = await transcoders.next()
+    // The starts that were sent again for the job before are passed over.
+    while (seen.has(attempt.job)) attempt = await transcoders.next()
+    seen.add(attempt.job)
+    await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
+    for (const answer of await thrice(() => attempt.door('GET', ''))) expect(answer.status).toBe(200)
+    await thrice(() => attempt.door('POST', '/plan', { plan: { n: 1 }, warnings: [] }))
+    await thrice(() => attempt.beat({ transcoded: 0.5 }))
+    const object = await attempt.store('film.mp4', new Uint8Array(6))
+    const ends = await thrice(() => attempt.finish([object]))
+    for (const end of ends) expect(end.status).toBe(200)
+    await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
+  }
+  const rows = await env.DB.prepare(
+    `SELECT COUNT(*) AS jobs, SUM(tasks.attempt) AS attempts, SUM(jobs.state = 'completed') AS results
+     FROM jobs JOIN tasks ON tasks.job = jobs.id WHERE jobs.id >= ?1`,
+  )
+    .bind(ids[0])
+    .first()
+  expect(rows).toEqual({ jobs: JOBS, attempts: JOBS, results: JOBS })
+  // A start is sent again to the same transcoder, which knows it; none is sent for another attempt.
+  expect(new Set(transcoders.runs.map(({ request }) => `${request.task_id} ${request.attempt}`)).size).toBe(JOBS)
+  expect((await env.BUCKET.list({ prefix: 'work/' })).objects).toEqual([])
+}, 1_200_000)
+
+test(`${KEYS} keys × ${TRIES} concurrent tries: ${KEYS} jobs (I10)`, async () => {
+  transcoders.answer = () => 503
+  const before = await env.DB.prepare('SELECT COUNT(*) AS n FROM jobs').first<number>('n')
+  for (let key = 0; key < KEYS; key++) {
+    const answers = await Promise.all(
+      Array.from({ length: TRIES }, async () => {
+        const response = await post('/api/v0/job', job(), { headers: { 'idempotency-key': `key-${key}` } })
+        expect(response.status).toBe(200)
+        return (await response.json<any>())._auto_generated_id_ as number
+      }),
+    )
+    expect(new Set(answers).size).toBe(1)
+  }
+  const after = await env.DB.prepare('SELECT COUNT(*) AS n FROM jobs').first<number>('n')
+  expect(after! - before!).toBe(KEYS)
+}, 1_200_000)
+
+test('a batch that lost its race does not free the slot of the attempt that runs (I3)', async () => {
+  await create()
+  const attempt = await transcoders.next()
+  const id = attempt.run.task_id
+  const batch = env.DB.batch.bind(env.DB)
+  // The answer to the start was lost, and between that verdict's read and its write the transcoder asks for its task.
+  const raced = vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
+    raced.mockRestore()
+    expect((await attempt.door('GET', '')).status).toBe(200)
+    return batch(statements) as never
+  })
+  expect(await advance(env, id, { type: 'start_failed', attempt: 1 })).toMatchObject({ ok: false })
+  const slots = await env.DB.prepare('SELECT task, attempt FROM slots WHERE task IS NOT NULL').all()
+  expect(slots.results).toEqual([{ task: id, attempt: 1 }])
+})
+
+test('figures that were shown survive the memory of the monitor (I4)', async () => {
+  const id = await create()
+  const attempt = await started()
+  await attempt.beat({ transcoded: 0.1 })
+  await attempt.beat({ transcoded: 0.6 })
+  expect((await status(id)).tcode_progress).toBe('60')
+  await runInDurableObject(monitor(attempt), async (_instance, state) => {
+    expect(await state.storage.get('mark')).toMatchObject({ transcoded: 0.6 })
+  })
+})
+
+test('a commit that fails for good shows the last figures, not zero (I4)', async () => {
+  const id = await create()
+  const attempt = await started()
+  await attempt.beat({ transcoded: 0.9, bytes_produced: 100, bytes_stored: 90 })
+  const before = await status(id)
+  const object = await attempt.store('film.mp4', new Uint8Array(6))
+  await attempt.finish([{ ...object, size: 7 }])
+  const end = await status(id)
+  expect(end).toMatchObject({ state: 'error', job_completed: true })
+  expect(Number(end.tcode_progress)).toBeGreaterThanOrEqual(Number(before.tcode_progress))
+  expect(Number(end.xfer_progress)).toBeGreaterThanOrEqual(Number(before.xfer_progress))
+})
+
+test('while a job is ended, nobody is shown more than what it ends with (I4)', async () => {
+  const id = await create()
+  const attempt = await started()
+  await attempt.beat({ transcoded: 0.2 })
+  const batch = env.DB.batch.bind(env.DB)
+  let shown = ''
+  const raced = vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
+    raced.mockRestore()
+    await attempt.beat({ transcoded: 0.8 })
+    shown = (await status(id)).tcode_progress
+    return batch(statements) as never
+  })
+  expect((await post(`/api/v0/job/${id}/cancel`, {})).status).toBe(200)
+  expect([shown, (await status(id)).tcode_progress]).toEqual(['20', '20'])
+})
+
+test('a request for the task that was overtaken does not lower the fence of the monitor (I3)', async () => {
+  await create()
+  const first = await started()
+  await first.door('POST', '/fail', { reason: 'interrupted' })
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)
+  await sweep(env)
+  const second = await started()
+  const { job: jobId, run } = first
+  await monitor(first).running({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
+  expect(await second.beat()).toBe('continue')
+  expect(await first.beat()).toBe('stop')
+})
+
+test('a request for the task that arrives behind the end does not bring the job back to life (I8)', async () => {
+  const id = await create()
+  const attempt = await started()
+  await post(`/api/v0/job/${id}/cancel`, {})
+  const { job: jobId, run } = attempt
+  // As after an eviction: nothing is remembered.
+  await runInDurableObject(monitor(attempt), (instance) => Object.assign(instance, { life: null, ended: null }))
+  await monitor(attempt).running({ job: 0, jobId, account: 'default', task: run.task_id, attempt: 1 })
+  expect(await monitor(attempt).standing(1)).toBe('stale')
+})
+
+test('a task that waits for its next attempt is still watched: its end is not missed (I8)', async () => {
+  await create()
+  const attempt = await started()
+  await attempt.store('film.mp4', new Uint8Array(6))
+  await attempt.door('POST', '/fail', { reason: 'interrupted' })
+  transcoders.answer = () => 503
+  await env.DB.prepare('UPDATE tasks SET not_before = 0').run()
+  // No free slot, so the alarm changes nothing; then the job is ended by a Worker that dies before it says so.
+  await env.DB.prepare(`INSERT INTO slots (k, free_at) VALUES (0, 9e15), (1, 9e15)`).run()
+  await runDurableObjectAlarm(monitor(attempt))
+  expect(await advance(env, attempt.run.task_id, { type: 'cancel' })).toMatchObject({ ok: true })
+  expect(await runDurableObjectAlarm(monitor(attempt))).toBe(true)
+  await runInDurableObject(monitor(attempt), async (_instance, state) => {
+    expect((await state.storage.list({ prefix: 'upload/' })).size).toBe(0)
+  })
+})
+
+test('a commit record that a request stored and did not live to use is removed at the end (I8)', async () => {
+  const id = await create()
+  const attempt = await started()
+  await storeRecord(env, attempt.job, 1, { objects: [], written: [], warnings: [], progress: noProgress })
+  await post(`/api/v0/job/${id}/cancel`, {})
+  expect((await env.BUCKET.list({ prefix: `work/${attempt.job}/` })).objects).toEqual([])
+  await schedule(env)
+})
