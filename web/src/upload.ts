@@ -1,6 +1,7 @@
-// In charge of: sending a file to the service, with its progress. Not in charge of: choosing it.
+// In charge of: sending a file to the service, with its progress: in one request, or in pieces where it is large and the
+// service takes them. Not in charge of: choosing it, the pieces (resumable.ts).
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
-import { ApiError, authorization, refusal } from './api.ts'
+import { ApiError, authorization, readLimits, refusal } from './api.ts'
 import { currentKey } from './session.ts'
 import { bytes } from './words.ts'
 
@@ -9,17 +10,41 @@ export interface Uploaded {
   input: string
 }
 
-/** What is wrong with a file before a byte is sent; null = nothing. */
-export function refuseFile(file: File): string | null {
-  if (file.size === 0) return `${file.name} is empty.`
-  if (file.size > MAX_UPLOAD_BYTES) {
-    return `${file.name} has ${bytes(file.size)}; an upload carries at most ${bytes(MAX_UPLOAD_BYTES)}. Put it where the service can read it, and give its address.`
-  }
-  return null
+/** Below this, one request is as good as pieces. */
+const SMALL_BYTES = 32_000_000
+
+/** As GET /api/v0/limits tells it, where the service speaks tus. */
+interface Resumable {
+  bytes: number
+  recommended_chunk_bytes: number
 }
 
-/** `onProgress` from 0 to 1. XMLHttpRequest, because fetch does not tell how much it has sent. */
-export function uploadFile(file: File, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<Uploaded> {
+async function resumable(): Promise<Resumable | null> {
+  const limits = (await readLimits()) as { resumable_upload?: Resumable }
+  return limits.resumable_upload ?? null
+}
+
+/** `onProgress` from 0 to 1. @throws ApiError with a sentence for people */
+export async function uploadFile(
+  file: File,
+  onProgress: (fraction: number) => void,
+  signal: AbortSignal,
+): Promise<Uploaded> {
+  if (file.size === 0) throw new ApiError(0, 'invalid_request', `${file.name} is empty.`)
+  if (file.size <= SMALL_BYTES) return sendWhole(file, onProgress, signal)
+  const pieces = await resumable()
+  const most = pieces?.bytes ?? MAX_UPLOAD_BYTES
+  if (file.size > most) {
+    const message = `${file.name} has ${bytes(file.size)}; an upload carries at most ${bytes(most)}. Put it where the service can read it, and give its address.`
+    throw new ApiError(0, 'too_large', message)
+  }
+  if (!pieces) return sendWhole(file, onProgress, signal)
+  const { sendResumable } = await import('./resumable.ts')
+  return sendResumable(file, pieces.recommended_chunk_bytes, onProgress, signal)
+}
+
+/** By XMLHttpRequest, because fetch does not tell how much it has sent. */
+function sendWhole(file: File, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<Uploaded> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest()
     xhr.open('POST', `/uploads?name=${encodeURIComponent(file.name)}`)

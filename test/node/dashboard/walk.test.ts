@@ -1,4 +1,6 @@
 // In charge of: what a person does in the dashboard, done in a real browser against the real service.
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -46,6 +48,8 @@ async function violations(page: Page): Promise<string[]> {
 async function lookAt(page: Page, name: string): Promise<void> {
   await shoot(page, name)
   expect(await violations(page), name).toEqual([])
+  // A phone has no room to scroll sideways.
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).toBeLessThanOrEqual(0)
 }
 
 /** Time goes on, pictures and sound are decoded. (As text: this runs in the page, whose types are not Node's.) */
@@ -104,6 +108,29 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   await lookAt(page, 'job-done')
   expect(complaints).toEqual([])
 }, 240_000)
+
+test('a large file goes in pieces, and on where it was when the connection broke off', async () => {
+  const { page } = await visit(browser, service.base)
+  const content = randomBytes(90_000_000)
+  await writeFile(space.file('large.mp4'), content)
+  let pieces = 0
+  await page.route('**/uploads/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    pieces++
+    return pieces === 2 ? route.abort('connectionreset') : route.continue()
+  })
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Media file').setInputFiles(space.file('large.mp4'))
+  await page.getByText('large.mp4 is uploaded').waitFor({ timeout: 60_000 })
+  expect(pieces).toBe(3)
+  await page.getByText('The request as JSON').click()
+  const shown = await page.getByLabel('The request as JSON').textContent()
+  const { input } = JSON.parse(shown ?? '') as { input: string }
+  const back = await service.call(new URL(input).pathname)
+  expect(Buffer.from(await back.arrayBuffer()).equals(content)).toBe(true)
+  expect(await page.evaluate('localStorage.length')).toBe(0)
+}, 120_000)
 
 test('the web ladder plays as HLS and as DASH, at the rendition that is chosen', async () => {
   const { page, complaints } = await visit(browser, service.base)
@@ -297,8 +324,6 @@ test.for([
   await lookAt(page, `limits-${look}`)
   await page.goto('/keys')
   await page.getByRole('button', { name: 'Sign in with another key' }).waitFor()
-  // A phone has no room to scroll sideways.
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   // The service refuses the list of keys to this key: the only complaint there may be.
   expect(complaints.filter((text) => !text.includes('403'))).toEqual([])
 })

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
 import { asError, Notice, type Failure } from '../parts/notice.tsx'
 import { Bar } from '../parts/progress.tsx'
-import { refuseFile, uploadFile } from '../upload.ts'
+import { uploadFile } from '../upload.ts'
 import { bytes } from '../words.ts'
 import { problemAt, type Members } from './body.ts'
 import { Field } from './field.tsx'
@@ -23,6 +23,7 @@ const FORMS: Readonly<Record<string, string>> = {
   aws: 's3://bucket/film.mp4',
   oracle: 'oci://namespace/bucket/film.mp4',
   gcloud: 'gs://bucket/film.mp4',
+  'vendor-store': 'out/5f0c…/film.mp4, the location that the job’s outputs show',
 }
 
 export function Source({ input, credentials, onInput, onCredentials, problems }: SourceProps) {
@@ -76,12 +77,6 @@ function Upload({ input, onInput, problem }: UploadProps) {
     running.current?.abort()
     setFailure(null)
     onInput('')
-    const refused = refuseFile(file)
-    if (refused !== null) {
-      setStage(null)
-      setFailure({ code: 'too_large', message: refused })
-      return
-    }
     const stopped = new AbortController()
     running.current = stopped
     setStage({ file, sent: 0, done: false })
