@@ -1,6 +1,7 @@
 // In charge of: following one job to its end, and how long it stood in each phase.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client, Status } from '../scripts/demo/client.ts'
+import type { PublicStatus } from '#contract/status.ts'
+import type { Client, Created } from '../client/client.ts'
 
 const POLL_MS = 100
 /** In the middle of an encode: ten questions a second would cost a tenth of the CPU time that is being measured. */
@@ -8,10 +9,13 @@ const IDLE_POLL_MS = 1000
 const NEARLY_DONE_PERCENT = 90
 
 /** @throws when the job does not succeed */
-export async function followJob(client: Client, id: number): Promise<{ status: Status; phases: string }> {
+export async function followJob(
+  client: Client,
+  { _auto_generated_id_: id }: Created,
+): Promise<{ status: PublicStatus; phases: string }> {
   const seen: { phase: string; at: number }[] = []
   for (;;) {
-    const status = await client.read(id)
+    const { status } = await client.read(id)
     if (seen.at(-1)?.phase !== status.phase) seen.push({ phase: status.phase, at: performance.now() })
     if (status.job_completed) {
       if (status.error) throw new Error(`Job ${id} failed: ${status.error.code}: ${status.error.message}`)

@@ -3,12 +3,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import type { PublicStatus } from '#contract/status.ts'
+import { progressLine } from '../cli/progress.ts'
+import { Client, type Job } from '../client/client.ts'
+import { download } from '../client/download.ts'
+import { follow } from '../client/follow.ts'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
 import { checkOutput } from './demo/check.ts'
-import { Client, type Status } from './demo/client.ts'
 import { makeOrder } from './demo/order.ts'
-import { progressLine } from './demo/progress.ts'
 import { makeClip, readSource, requireFile, type Source } from './demo/source.ts'
 import { readSettings, STARTED_FROM } from './local/settings.ts'
 import { stopOnSignals } from './local/signals.ts'
@@ -20,21 +22,11 @@ const SILENCE_MS = 60_000
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-async function follow(client: Client, id: number): Promise<Status> {
+async function watch(client: Client, id: number): Promise<PublicStatus> {
   const line = progressLine(process.stdout)
-  let heardAt = Date.now()
+  const show = ({ status }: Job): void => line.show(status)
   try {
-    for (;;) {
-      try {
-        const status = await client.read(id)
-        heardAt = Date.now()
-        line.show(status)
-        if (status.job_completed) return status
-      } catch (error) {
-        if (Date.now() - heardAt > SILENCE_MS) throw error
-      }
-      await pause(POLL_MS)
-    }
+    return (await follow(client, id, { pollMs: POLL_MS, silenceMs: SILENCE_MS, show })).status
   } finally {
     line.end()
   }
@@ -44,10 +36,10 @@ async function follow(client: Client, id: number): Promise<Status> {
 async function transcode(service: RunningService, source: Source): Promise<string[]> {
   const { engine } = service
   const client = new Client(service.baseUrl, service.apiKey)
-  const order = makeOrder(source, await client.upload(source.path, source.name))
-  const id = await client.create(order.body)
+  const order = makeOrder(source, (await client.upload(source.path, source.name)).input)
+  const { _auto_generated_id_: id } = await client.create(order.body)
   say(`Job ${id}: ${source.name} → ${order.renditions.map(({ output }) => output).join(', ')}`)
-  const status = await follow(client, id)
+  const status = await watch(client, id)
   if (status.error) throw new Error(`The job failed: ${status.error.message} (${status.error.code})`)
   if (status.state === 'cancelled') throw new Error('The job was cancelled.')
   for (const { message } of status.warnings) say(`Note: ${message}`)
@@ -57,7 +49,7 @@ async function transcode(service: RunningService, source: Source): Promise<strin
   for (const { output, height } of order.renditions) {
     const found = status.outputs.find(({ path }) => path === output)
     if (!found) throw new Error(`The job is complete but has no output ${output}.`)
-    const path = await client.download(found, directory)
+    const { file: path } = await download(found, directory)
     const { hasAudio, seconds } = source
     say(`${relative(STARTED_FROM, path)}  ${await checkOutput(engine, path, { height, hasAudio, seconds })}`)
     paths.push(path)

@@ -2,7 +2,8 @@
 // Not in charge of: the model (transcoder/plan/speed.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import type { Estimate, Range } from '#contract/estimate.ts'
-import { Client, type Status } from '../../scripts/demo/client.ts'
+import type { PublicStatus } from '#contract/status.ts'
+import { Client } from '../../client/client.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { cached, ffmpeg } from '../ffmpeg.ts'
 import { followJob } from '../job.ts'
@@ -46,14 +47,14 @@ export async function estimate({ note }: BenchOptions): Promise<Row[]> {
   const source = await makeSource(engine.ffmpeg)
   await using service = await startService()
   const client = new Client(service.baseUrl, service.apiKey)
-  const input = await client.upload(source, 'clip.mp4')
+  const { input } = await client.upload(source, 'clip.mp4')
   const bytes: Pair[] = []
   const cpu: Pair[] = []
   const wall: Pair[] = []
   for (const sample of samples) {
     const body = order(sample, input)
-    const dry = await followJob(client, await client.create(body, '?dry_run=true'))
-    const { predicted, plan } = (dry.status as Status & { estimate: Estimate }).estimate
+    const dry = await followJob(client, await client.create(body, { dryRun: true }))
+    const { predicted, plan } = (dry.status as PublicStatus & { estimate: Estimate }).estimate
     const read = stopwatch()
     const { status } = await followJob(client, await client.create(body))
     const stretch = read()

@@ -4,7 +4,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Client, type Status } from '../../scripts/demo/client.ts'
+import type { PublicStatus } from '#contract/status.ts'
+import { Client } from '../../client/client.ts'
+import { download } from '../../client/download.ts'
 import { ROOT } from '../../scripts/local/settings.ts'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { CLIP, makeClip } from '../clip.ts'
@@ -54,8 +56,8 @@ export async function ladder({ runs, note }: BenchOptions): Promise<Row[]> {
   try {
     await using service = await startService()
     const client = new Client(service.baseUrl, service.apiKey)
-    const input = await client.upload(source, 'clip.mp4')
-    let status: Status | null = null
+    const { input } = await client.upload(source, 'clip.mp4')
+    let status: PublicStatus | null = null
     const rows = await race({
       name: `three-rung ladder of ${CLIP.seconds} s`,
       count: runs ?? RUNS,
@@ -69,7 +71,7 @@ export async function ladder({ runs, note }: BenchOptions): Promise<Row[]> {
       },
       baseline: () => baselineRun(engine, source, join(files, 'baseline')),
     })
-    for (const output of (status as Status | null)?.outputs ?? []) await client.download(output, join(files, 'ours'))
+    for (const output of (status as PublicStatus | null)?.outputs ?? []) await download(output, join(files, 'ours'))
     await describe(engine, source, files, note)
     return rows
   } finally {

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client } from '../../scripts/demo/client.ts'
+import { Client } from '../../client/client.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { ffmpeg } from '../ffmpeg.ts'
 import { serveFile } from '../fileserver.ts'

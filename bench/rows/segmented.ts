@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Client, type Status } from '../../scripts/demo/client.ts'
+import { Client, type Created } from '../../client/client.ts'
 import { ROOT } from '../../scripts/local/settings.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { CLIP, makeClip } from '../clip.ts'
@@ -52,7 +52,7 @@ export async function segmented({ runs, note }: BenchOptions): Promise<Row[]> {
   try {
     await using service = await startService()
     const client = new Client(service.baseUrl, service.apiKey)
-    const input = await client.upload(source, 'clip.mp4')
+    const { input } = await client.upload(source, 'clip.mp4')
     const rows = await race({
       name: `four-rung HLS and DASH of ${CLIP.seconds} s`,
       count: runs ?? RUNS,
@@ -61,9 +61,9 @@ export async function segmented({ runs, note }: BenchOptions): Promise<Row[]> {
       ours: async () => {
         const scratch = watchDirectory(join(service.scratch, 'state', 'work'))
         const read = stopwatch()
-        const id = await client.create(order(input))
-        const first = await firstStored(client, id)
-        const job = await followJob(client, id)
+        const created = await client.create(order(input))
+        const first = await firstStored(client, created)
+        const job = await followJob(client, created)
         const stretch = read()
         const peak = await scratch.stop()
         firsts.push(first)
@@ -101,10 +101,10 @@ function plain(name: string, ours: string): Row {
 }
 
 /** Seconds from when the transcoder took the task until something of it was stored. */
-async function firstStored(client: Client, id: number): Promise<number> {
+async function firstStored(client: Client, { _auto_generated_id_: id }: Created): Promise<number> {
   let claimed: number | null = null
   for (;;) {
-    const status: Status & { started_at?: string | null } = await client.read(id)
+    const { status } = await client.read(id)
     if (status.started_at != null) claimed ??= Date.parse(status.started_at)
     if (claimed !== null && (Number(status.xfer_progress) > 0 || status.job_completed))
       return (Date.now() - claimed) / 1000

@@ -3,7 +3,7 @@
 // Not in charge of: how fast S3 is: the server is on this machine, verifies signatures and keeps nothing.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client } from '../../scripts/demo/client.ts'
+import { Client } from '../../client/client.ts'
 import { S3Server } from '../../test/s3/server.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { followJob } from '../job.ts'

@@ -1,10 +1,10 @@
 // In charge of: one line about transcode and transfer: a bar that is drawn over itself on a terminal, plain lines elsewhere.
 import type { WriteStream } from 'node:tty'
-import type { Status } from './client.ts'
+import type { PublicStatus } from '#contract/status.ts'
 
 const WIDTH = 24
 
-function progressText(status: Status, bars: boolean): string {
+function progressText(status: PublicStatus, bars: boolean): string {
   const part = (label: string, percent: string, speed: string, unit: string): string => {
     const figure = `${percent.padStart(3)} %`
     const pace = Number(speed) > 0 ? `${Number(speed).toFixed(1)} ${unit}` : ''
@@ -23,7 +23,7 @@ function bar(percent: number): string {
 }
 
 /** Shows each status that says something new; `end` leaves the cursor on a line of its own. */
-export function progressLine(out: NodeJS.WriteStream): { show: (status: Status) => void; end: () => void } {
+export function progressLine(out: NodeJS.WriteStream): { show: (status: PublicStatus) => void; end: () => void } {
   let last = ''
   const tty: WriteStream | null = out.isTTY ? out : null
   return {

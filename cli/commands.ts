@@ -1,0 +1,149 @@
+// In charge of: which commands there are, and what each of them takes: the one table behind parsing, help and completion.
+// Not in charge of: what they do (main.ts says which function).
+
+export interface Option {
+  type: 'string' | 'boolean'
+  short?: string
+  multiple?: true
+  /** Stands for the value in the help. */
+  value?: string
+  about: string
+  /** For completion; the service decides what is accepted. */
+  values?: readonly string[]
+}
+
+export interface Command {
+  /** Positional arguments as the help shows them. */
+  takes: string
+  /** Least and most of them. */
+  count: readonly [number, number]
+  about: string
+  options: Readonly<Record<string, Option>>
+  /** For completion of the first argument. */
+  words?: readonly string[]
+}
+
+/** Taken by every command. */
+export const common: Readonly<Record<string, Option>> = {
+  url: { type: 'string', value: 'URL', about: 'address of the service; else SPLICEPOINT_URL' },
+  key: {
+    type: 'string',
+    value: 'KEY',
+    about: 'API key; else SPLICEPOINT_KEY, which other users of the machine cannot see',
+  },
+  json: { type: 'boolean', about: 'print what the service answered, as one JSON document' },
+  help: { type: 'boolean', short: 'h', about: 'say what the command takes' },
+}
+
+const watch: Option = { type: 'boolean', short: 'w', about: 'wait for the end of the job, with progress' }
+const to: Option = { type: 'string', value: 'DIR', about: 'download all outputs below this directory' }
+const dir: Option = { type: 'string', value: 'DIR', about: 'where the files go; default: the current directory' }
+
+export const commands = {
+  submit: {
+    takes: '[FILE|ADDRESS]',
+    count: [0, 1],
+    about: 'create a job; a file of this machine is uploaded first',
+    options: {
+      file: { type: 'string', short: 'f', value: 'JSON', about: 'the job as a JSON file, or - for standard input' },
+      rendition: {
+        type: 'string',
+        short: 'r',
+        multiple: true,
+        value: 'SIZE[:KBPS]',
+        about: 'one output: 720, 720:2500 or 1280x720:2500; repeat it for more (default: the source’s size)',
+      },
+      container: {
+        type: 'string',
+        value: 'NAME',
+        about: 'output_container',
+        values: ['mp4', 'ts', 'hls', 'silverlight'],
+      },
+      codec: { type: 'string', value: 'NAME', about: 'video_codec', values: ['h.264', 'hevc', 'mpeg2'] },
+      mode: { type: 'string', value: 'NAME', about: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
+      'audio-bitrate': { type: 'string', value: 'KBPS', about: 'of stereo aac; default 128' },
+      'no-audio': { type: 'boolean', about: 'outputs without sound' },
+      set: {
+        type: 'string',
+        short: 's',
+        multiple: true,
+        value: 'FIELD=VALUE',
+        about: 'any other field of the job, for example gop_length=2',
+      },
+      'idempotency-key': {
+        type: 'string',
+        value: 'TEXT',
+        about: 'the same text makes no second job; default: a random one',
+      },
+      'dry-run': { type: 'boolean', about: 'plan and estimate only; nothing is encoded' },
+      watch,
+      download: to,
+    },
+  },
+  status: { takes: 'ID', count: [1, 1], about: 'show a job', options: { watch } },
+  list: {
+    takes: '',
+    count: [0, 0],
+    about: 'list jobs, newest first',
+    options: {
+      state: {
+        type: 'string',
+        value: 'NAMES',
+        about: 'comma-separated',
+        values: ['ready', 'queued', 'running', 'committing', 'completed', 'failed', 'cancelled'],
+      },
+      limit: { type: 'string', value: 'N', about: '1 to 100; default 20' },
+      cursor: { type: 'string', value: 'TEXT', about: 'next_cursor of the page before' },
+    },
+  },
+  cancel: { takes: 'ID', count: [1, 1], about: 'cancel a job', options: {} },
+  retry: {
+    takes: 'ID',
+    count: [1, 1],
+    about: 'run a failed or cancelled job again, as a new one',
+    options: { watch },
+  },
+  delete: {
+    takes: 'ID',
+    count: [1, 1],
+    about: 'delete a job that has ended, with its outputs in the service’s own store',
+    options: {},
+  },
+  download: {
+    takes: 'ID',
+    count: [1, 1],
+    about: 'download all outputs of a job and check their SHA-256',
+    options: { to: dir },
+  },
+  limits: { takes: '', count: [0, 0], about: 'show the limits of the service', options: {} },
+  keys: {
+    takes: 'list|issue|rotate ID|revoke ID',
+    count: [1, 2],
+    about: 'manage API keys; needs an admin key',
+    options: {
+      account: { type: 'string', value: 'NAME', about: 'issue: whose key it is' },
+      label: { type: 'string', value: 'TEXT', about: 'issue: what it is for' },
+      scope: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME',
+        about: 'issue: jobs (default) or admin',
+        values: ['jobs', 'admin'],
+      },
+    },
+    words: ['list', 'issue', 'rotate', 'revoke'],
+  },
+  completion: {
+    takes: 'bash|zsh|fish',
+    count: [1, 1],
+    about: 'print a completion script for a shell',
+    options: {},
+    words: ['bash', 'zsh', 'fish'],
+  },
+} as const satisfies Record<string, Command>
+
+export type CommandName = keyof typeof commands
+
+export function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(commands, name)
+}

@@ -1,0 +1,64 @@
+// In charge of: completion scripts of three shells, from the table of commands.
+import { commands, common, type Command } from './commands.ts'
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+
+export function completion(shell: (typeof SHELLS)[number]): string {
+  switch (shell) {
+    case 'bash':
+      return bash('')
+    case 'zsh':
+      // zsh runs the functions of bash once it has compgen and complete.
+      return `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash('setopt local_options sh_word_split\n  ')}`
+    case 'fish':
+      return fish()
+  }
+}
+
+const table = (): [string, Command][] => Object.entries(commands)
+
+function bash(first: string): string {
+  const all = [...table().map(([name]) => name), 'help'].join(' ')
+  const cases = table().map(([name, { options, words }]) => {
+    const flags = [...Object.keys(options), ...Object.keys(common)].map((flag) => `--${flag}`)
+    return `    ${name}) words='${[...(words ?? []), ...flags].join(' ')}' ;;`
+  })
+  const values = table().flatMap(([name, { options }]) =>
+    Object.entries(options).flatMap(([flag, option]) =>
+      option.values ? [`    '${name} --${flag}') words='${option.values.join(' ')}' ;;`] : [],
+    ),
+  )
+  return `_splicepoint() {
+  ${first}local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words=''
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '${all}' -- "$current"))
+    return
+  fi
+  case "$command" in
+${cases.join('\n')}
+  esac
+  case "$command $previous" in
+${values.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _splicepoint splicepoint
+`
+}
+
+function fish(): string {
+  const quote = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`
+  const lines = table().flatMap(([name, { about, options, words }]) => {
+    const here = `complete -c splicepoint -n '__fish_seen_subcommand_from ${name}'`
+    return [
+      `complete -c splicepoint -n __fish_use_subcommand -f -a ${name} -d ${quote(about)}`,
+      ...(words ? [`${here} -f -a '${words.join(' ')}'`] : []),
+      ...Object.entries({ ...options, ...common }).map(
+        ([flag, option]) =>
+          `${here} -l ${flag}${option.short === undefined ? '' : ` -s ${option.short}`}` +
+          `${option.type === 'string' ? ' -r' : ''}${option.values ? ` -a '${option.values.join(' ')}'` : ''} -d ${quote(option.about)}`,
+      ),
+    ]
+  })
+  return `${lines.join('\n')}\n`
+}

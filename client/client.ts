@@ -1,0 +1,148 @@
+// In charge of: the operations of the service as functions with types (docs/cli.md).
+// Not in charge of: bytes going up and coming down (upload.ts, download.ts), waiting (follow.ts), showing anything.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { JobConfig } from '#contract/job.ts'
+import type { publishedLimits } from '#contract/limits.ts'
+import type { PublicStatus } from '#contract/status.ts'
+import type { Warning } from '#contract/errors.ts'
+import { NetworkError, ServiceError } from './errors.ts'
+import { readAnswer, request, type Init, type Service } from './http.ts'
+import { upload, type Uploaded, type UploadOptions } from './upload.ts'
+
+export interface Created {
+  _auto_generated_id_: number
+  job_id: string
+  cloud: string
+  updated_at: string
+  dry_run?: true
+  retry_of?: number
+  status: PublicStatus
+  warnings: Warning[]
+}
+
+export interface Job {
+  status: PublicStatus
+  config: JobConfig
+}
+
+export interface Listed {
+  jobs: {
+    _auto_generated_id_: number
+    job_id: string
+    input: string
+    cloud: string
+    updated_at: string
+    status: PublicStatus
+  }[]
+  next_cursor: string | null
+}
+
+export interface Key {
+  id: string
+  account: string
+  label: string
+  scopes: string[]
+  created_at: string
+  last_used_at: string | null
+  revoked_at: string | null
+}
+
+/** The key itself is in this answer and in no other. */
+export interface IssuedKey extends Key {
+  key: string
+}
+
+const TRIES = 4
+const PAUSE_MS = 500
+
+export class Client {
+  readonly #service: Service
+
+  /** @param address of the service, with or without a slash at its end */
+  constructor(address: string, key: string, signal?: AbortSignal) {
+    this.#service = { base: address.replace(/\/+$/, ''), key, signal }
+  }
+
+  /** The `input` of a job, for a file of this machine. */
+  upload(path: string, name: string, options: UploadOptions = {}): Promise<Uploaded> {
+    return upload(this.#service, path, name, options)
+  }
+
+  /**
+   * Safe to repeat: all tries have one Idempotency-Key, so that a lost answer makes no second job.
+   * @throws ServiceError whose `details` are the problems of the body
+   */
+  create(body: unknown, options: { dryRun?: boolean; idempotencyKey?: string } = {}): Promise<Created> {
+    const path = `/api/v0/job${options.dryRun === true ? '?dry_run=true' : ''}`
+    return this.#once<Created>(path, JSON.stringify(body), options.idempotencyKey)
+  }
+
+  /** A new job of the same request, once the first one has ended. Safe to repeat, as creation is. */
+  retry(id: number): Promise<Created> {
+    return this.#once(`/api/v0/job/${id}/retry`, '{}')
+  }
+
+  /** The job, its status and its outputs in the service's own store. @throws ServiceError `job_active` before its end */
+  async delete(id: number): Promise<void> {
+    await request(this.#service, `/api/v0/job/${id}`, { method: 'DELETE' })
+  }
+
+  async #once<T>(path: string, body: string, key: string = crypto.randomUUID()): Promise<T> {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body }
+    for (let left = TRIES - 1; ; left--) {
+      try {
+        return await this.#ask<T>(path, init)
+      } catch (error) {
+        if (left === 0 || !isPassing(error)) throw error
+        await pause(PAUSE_MS, null, { signal: this.#service.signal })
+      }
+    }
+  }
+
+  read(id: number): Promise<Job> {
+    return this.#ask(`/api/v0/job/${id}`)
+  }
+
+  list(query: Record<string, string> = {}): Promise<Listed> {
+    return this.#ask(`/api/v0/job?${new URLSearchParams(query).toString()}`)
+  }
+
+  /** @throws ServiceError `job_finished` when there is nothing left to cancel */
+  cancel(id: number): Promise<Job> {
+    return this.#ask(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+  }
+
+  limits(): Promise<ReturnType<typeof publishedLimits>> {
+    return this.#ask('/api/v0/limits')
+  }
+
+  /** Keys: with a key of the scope "admin" only. */
+  keys(): Promise<{ keys: Key[] }> {
+    return this.#ask('/api/v0/keys')
+  }
+
+  issueKey(wish: { account?: string; label?: string; scopes?: string[] }): Promise<IssuedKey> {
+    const headers = { 'content-type': 'application/json' }
+    return this.#ask('/api/v0/keys', { method: 'POST', headers, body: JSON.stringify(wish) })
+  }
+
+  rotateKey(id: string): Promise<IssuedKey> {
+    return this.#ask(`/api/v0/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST' })
+  }
+
+  async revokeKey(id: string): Promise<void> {
+    await request(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+  }
+
+  async #ask<T>(path: string, init?: Init): Promise<T> {
+    return readAnswer<T>(await request(this.#service, path, init))
+  }
+}
+
+/** Whether asking again may help. */
+export function isPassing(error: unknown): boolean {
+  return (
+    error instanceof NetworkError ||
+    (error instanceof ServiceError && (error.status >= 500 || error.code === 'rate_limited'))
+  )
+}

@@ -1,0 +1,70 @@
+// In charge of: bringing one output below a directory, whole or not at all.
+// Not in charge of: which outputs, and the segments that a playlist stands for.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import type { PublicOutput } from '#contract/status.ts'
+import { NetworkError, ServiceError } from './errors.ts'
+import { reach, reason } from './http.ts'
+
+export interface Downloaded {
+  /** Where it is now. */
+  file: string
+  /** It was there before, byte for byte. */
+  already: boolean
+}
+
+/**
+ * The file gets its name only when size and SHA-256 are the announced ones. Nothing is written outside of `directory`.
+ * @throws ServiceError, NetworkError (also for bytes that are not the announced ones)
+ */
+export async function download(output: PublicOutput, directory: string, signal?: AbortSignal): Promise<Downloaded> {
+  // "../" cannot climb above the slash.
+  const file = join(directory, normalize(`/${output.path}`))
+  if (await isSame(file, output)) return { file, already: true }
+  const url = URL.parse(output.url)
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new Error(`${output.path} is in a store of yours (${output.location}); it can only be read there.`)
+  }
+  const response = await reach(url, { signal: signal ?? null })
+  if (response.status !== 200 || !response.body) {
+    throw new ServiceError(response.status, await response.text().catch(() => ''))
+  }
+  await mkdir(dirname(file), { recursive: true })
+  const partial = `${file}.part`
+  try {
+    await write(response.body, partial, output)
+    await rename(partial, file)
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  }
+  return { file, already: false }
+}
+
+async function write(body: AsyncIterable<Uint8Array>, path: string, output: PublicOutput): Promise<void> {
+  const hash = createHash('sha256')
+  let size = 0
+  await using file = await open(path, 'w')
+  const chunks = body[Symbol.asyncIterator]()
+  for (;;) {
+    const next = await chunks.next().catch((error: unknown) => {
+      throw new NetworkError(`${output.path} broke off after ${size} bytes: ${reason(error)}.`, { cause: error })
+    })
+    if (next.done) break
+    hash.update(next.value)
+    size += next.value.length
+    await file.writeFile(next.value)
+  }
+  if (size !== output.size) throw new NetworkError(`${output.path} has ${size} bytes instead of ${output.size}.`)
+  if (hash.digest('hex') !== output.sha256) throw new NetworkError(`${output.path} arrived damaged (SHA-256).`)
+}
+
+async function isSame(file: string, { size, sha256 }: PublicOutput): Promise<boolean> {
+  const found = await stat(file).catch(() => null)
+  if (!found?.isFile() || found.size !== size) return false
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  return hash.digest('hex') === sha256
+}

@@ -1,0 +1,55 @@
+// In charge of: one request to the service: address, key, and every failure as one of two errors.
+// Not in charge of: which requests there are (client.ts, upload.ts).
+import { NetworkError, ServiceError } from './errors.ts'
+
+export interface Service {
+  /** Address without a slash at its end. */
+  base: string
+  key: string
+  /** Aborts what is under way. */
+  signal?: AbortSignal | undefined
+}
+
+export type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+
+/**
+ * @param path below the service's address, with its query
+ * @throws ServiceError for every answer but success; NetworkError when there is none
+ */
+export async function request(service: Service, path: string, init: Init = {}): Promise<Response> {
+  const authorization = `Basic ${Buffer.from(`${service.key}:`).toString('base64')}`
+  const response = await reach(new URL(service.base + path), {
+    ...init,
+    signal: service.signal ?? null,
+    headers: { ...init.headers, authorization },
+  })
+  if (response.ok) return response
+  throw new ServiceError(response.status, await response.text().catch(() => ''))
+}
+
+/** `fetch` whose failures say what could not be reached. @throws NetworkError */
+export async function reach(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new NetworkError(`${url.origin} cannot be reached: ${reason(error)}.`, { cause: error })
+  }
+}
+
+/** undici's own message is "fetch failed"; what it met is its cause. */
+export function reason(error: unknown): string {
+  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
+  return cause?.code ?? (cause?.message || message)
+}
+
+/** @throws NetworkError when the body is cut off or no JSON */
+export async function readAnswer<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T
+  } catch (error) {
+    throw new NetworkError(`The answer of ${new URL(response.url).origin} is not JSON, or was cut off.`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,243 @@
+// In charge of: the command against the real service, as its users and their scripts run it.
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commands } from '../../../cli/commands.ts'
+import { makeClip, probeFile, workspace } from '../media.ts'
+import { MediaServer } from './media-server.ts'
+import { jobOf, ROOT, Service } from './service.ts'
+
+const LAUNCHER = join(ROOT, 'cli/splicepoint.js')
+
+let service: Service
+let media: MediaServer
+let space: Awaited<ReturnType<typeof workspace>>
+beforeAll(async () => {
+  space = await workspace()
+  await makeClip(space.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
+  media = await MediaServer.start(space.file('film.mp4'))
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await media?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+function environment(change: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const known = service ? { SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key } : {}
+  return { ...process.env, ...known, ...change }
+}
+
+function splicepoint(args: string[], options: { env?: Record<string, string>; stdin?: string } = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [LAUNCHER, ...args],
+      { cwd: space.path, env: environment(options.env) },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+    child.stdin?.end(options.stdin ?? '')
+  })
+}
+
+const hashOf = async (path: string): Promise<string> =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+
+describe('a job', () => {
+  test('submit uploads, watches, downloads; status, list and download tell the same of it', async () => {
+    const ran = await splicepoint(['submit', 'film.mp4', '-r', '180:400', '-r', '160x90:150', '--download', 'out'])
+    expect(ran).toMatchObject({ code: 0 })
+    expect(ran.stderr).toMatch(/Uploading film\.mp4/)
+    expect(ran.stderr).toMatch(/transcode\s+100 %.*done/)
+    expect(ran.stderr).not.toContain('\u001B')
+    expect(ran.stdout).toMatch(/^Job 1 done\n/)
+
+    const status = JSON.parse((await splicepoint(['status', '1', '--json'])).stdout)
+    expect(status).toMatchObject({
+      _auto_generated_id_: 1,
+      status: { state: 'ready', job_completed: true },
+      config: {},
+    })
+    const outputs = status.status.outputs as { path: string; sha256: string }[]
+    expect(outputs).toHaveLength(2)
+    for (const [index, { path, sha256 }] of outputs.entries()) {
+      const file = space.file(`out/${path}`)
+      expect(await hashOf(file)).toBe(sha256)
+      const { streams } = await probeFile(file)
+      expect(streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac'])
+      expect(streams[0]!.height).toBe([180, 90][index])
+    }
+
+    // What is there stays; what is damaged comes again.
+    await writeFile(space.file(`out/${outputs[0]!.path}`), 'damaged')
+    const again = await splicepoint(['download', '1', '--to', 'out', '--json'])
+    expect(again.code).toBe(0)
+    expect(JSON.parse(again.stdout)).toMatchObject({ files: [{ already: false }, { already: true }], segments_left: 0 })
+    expect(await hashOf(space.file(`out/${outputs[0]!.path}`))).toBe(outputs[0]!.sha256)
+
+    const list = JSON.parse((await splicepoint(['list', '--json', '--limit', '1'])).stdout)
+    expect(list).toMatchObject({ jobs: [{ _auto_generated_id_: 1 }], next_cursor: null })
+  })
+
+  test('from standard input; the same Idempotency-Key makes no second one', async () => {
+    const args = ['submit', '--file', '-', '--json', '--idempotency-key', 'once']
+    const stdin = JSON.stringify(jobOf(media.url, 'http'))
+    const first = await splicepoint(args, { stdin })
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(first.stdout)).toMatchObject({ job_id: expect.any(String), warnings: [] })
+    expect((await splicepoint(args, { stdin })).stdout).toBe(first.stdout)
+    const id = String(JSON.parse(first.stdout)._auto_generated_id_)
+    const watched = await splicepoint(['status', id, '--watch', '--json'])
+    expect(watched).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(watched.stdout).status.job_completed).toBe(true)
+    expect(await splicepoint(['cancel', id])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('job_finished'),
+    })
+    expect(await splicepoint(['delete', id])).toMatchObject({ code: 0 })
+    expect(await splicepoint(['status', id])).toMatchObject({ code: 3, stderr: expect.stringContaining('not_found') })
+  })
+
+  test('that fails is exit code 1 with its error, and retry makes a new one', async () => {
+    await writeFile(space.file('text.mp4'), 'no film '.repeat(500))
+    const ran = await splicepoint(['submit', 'text.mp4', '-r', '180', '--watch', '--json'])
+    expect(ran.code).toBe(1)
+    const failed = JSON.parse(ran.stdout)
+    expect(failed.status.error.code).toBe('source_not_media')
+    const id = String(failed._auto_generated_id_)
+    expect(await splicepoint(['download', id])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('source_not_media'),
+    })
+    const retried = await splicepoint(['retry', id, '--watch'])
+    expect(retried).toMatchObject({ code: 1, stdout: expect.stringContaining('source_not_media') })
+  })
+
+  test('goes on when its watcher is interrupted, and ends when it is cancelled', async () => {
+    media.hold(0.3)
+    const created = await splicepoint(['submit', media.url, '-r', '180', '--json'])
+    const id = String(JSON.parse(created.stdout)._auto_generated_id_)
+    const child = spawn(process.execPath, [LAUNCHER, 'status', id, '--watch'], { cwd: space.path, env: environment() })
+    await new Promise((resolve) => child.stderr.once('data', resolve))
+    child.kill('SIGINT')
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130)
+    expect(await service.status(Number(id))).toMatchObject({ job_completed: false })
+    expect(await splicepoint(['cancel', id])).toMatchObject({ code: 0, stdout: `Job ${id} is cancelled.\n` })
+    media.release()
+    expect(await splicepoint(['status', id, '--watch'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('cancelled'),
+    })
+  })
+})
+
+describe('a refusal', () => {
+  test('names the field and what is allowed; for programs it is the service’s own', async () => {
+    const args = ['submit', media.url, '--codec', 'vp9', '--set', 'gop_length=100', '-r', '180']
+    const ran = await splicepoint(args)
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
+    expect(ran.stderr).toContain('2 problems (invalid_request)')
+    expect(ran.stderr).toMatch(/video_codec.*allowed: h\.264, mpeg2, hevc/)
+    expect(ran.stderr).toMatch(/gop_length.*maximum: 60/)
+    const json = await splicepoint([...args, '--json'])
+    expect(json).toMatchObject({ code: 3, stdout: '' })
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      error: { code: 'invalid_request', details: [{ field: 'video_codec' }, { field: 'gop_length' }] },
+      http_status: 400,
+    })
+  })
+
+  test('of a key', async () => {
+    expect(await splicepoint(['list', '--key', 'wrong'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('(unauthorized)'),
+    })
+    expect(await splicepoint(['keys', 'list'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('(forbidden)'),
+    })
+  })
+
+  test('by nobody: no service there is exit code 4', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    const ran = await splicepoint(['status', '1', '--url', `http://127.0.0.1:${port}`, '--json'])
+    expect(ran.code).toBe(4)
+    expect(JSON.parse(ran.stderr)).toMatchObject({
+      error: { code: 'network', message: expect.stringContaining('ECONNREFUSED') },
+    })
+  })
+})
+
+test('keys are issued, used, rotated and revoked', async () => {
+  const env = { SPLICEPOINT_KEY: service.ready.admin_key }
+  const issued = JSON.parse((await splicepoint(['keys', 'issue', '--label', 'test', '--json'], { env })).stdout)
+  expect(issued).toMatchObject({ label: 'test', scopes: ['jobs'], key: expect.stringMatching(/^sp_/) })
+  const rotated = JSON.parse((await splicepoint(['keys', 'rotate', issued.id, '--json'], { env })).stdout)
+  expect(await splicepoint(['list'], { env: { SPLICEPOINT_KEY: issued.key } })).toMatchObject({ code: 3 })
+  expect(await splicepoint(['list'], { env: { SPLICEPOINT_KEY: rotated.key } })).toMatchObject({ code: 0 })
+  expect(await splicepoint(['keys', 'revoke', rotated.id], { env })).toMatchObject({ code: 0 })
+  expect((await splicepoint(['keys', 'list'], { env })).stdout).toMatch(new RegExp(`${rotated.id}.*revoked`))
+})
+
+test('limits are those of the service', async () => {
+  const { stdout } = await splicepoint(['limits', '--json'])
+  expect(JSON.parse(stdout)).toEqual(await (await service.call('/api/v0/limits')).json())
+})
+
+test.each([
+  [['nonsense'], /is no command/],
+  [['status'], /splicepoint status ID/],
+  [['status', 'x'], /no job id/],
+  [['status', '1', '--nonsense'], /--nonsense/],
+  [['submit'], /Name the source/],
+  [['submit', 'absent.mp4'], /no file absent\.mp4/],
+  [['submit', 'ftp://x/y'], /ftp is no scheme/],
+  [['submit', 'film.mp4', '-r', '1080p'], /1080p/],
+  [['submit', '--file', 'film.mp4'], /is not JSON/],
+  [['submit', '--file', 'absent.json'], /cannot be read \(ENOENT\)/],
+  [['keys', 'rotate'], /Which key/],
+  [['completion', 'tcsh'], /bash, zsh, fish/],
+  [['list', '--url', 'http://key:@localhost'], /the key apart from it/],
+])('%j is wrong usage: exit code 2', async (args, message) => {
+  const ran = await splicepoint(args)
+  expect(ran).toMatchObject({ code: 2, stdout: '' })
+  expect(ran.stderr).toMatch(message)
+})
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s names every command and option', async (shell) => {
+  const { stdout, code } = await splicepoint(['completion', shell], { env: { SPLICEPOINT_URL: '' } })
+  expect(code).toBe(0)
+  for (const [name, { options }] of Object.entries(commands)) {
+    expect(stdout).toMatch(new RegExp(`\\b${name}\\b`))
+    for (const option of Object.keys(options)) expect(stdout).toMatch(new RegExp(`(--|-l )${option}\\b`))
+  }
+})
+
+test('bash completes commands, options and values by the script', async () => {
+  const { stdout } = await splicepoint(['completion', 'bash'])
+  const complete = (...words: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const script = `${stdout}\nCOMP_WORDS=(splicepoint ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _splicepoint; echo "\${COMPREPLY[*]}"`
+      execFile('bash', ['-c', script], (error, out) => (error ? reject(error) : resolve(out.trim())))
+    })
+  expect(await complete('st')).toBe('status')
+  expect(await complete('submit', '--no')).toBe('--no-audio')
+  expect(await complete('submit', '--codec', 'h')).toBe('h.264 hevc')
+  expect(await complete('keys', 'ro')).toBe('rotate')
+})
