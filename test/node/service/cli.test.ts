@@ -61,6 +61,7 @@ describe('a job', () => {
     const ran = await splicepoint(['submit', 'film.mp4', '-r', '180:400', '-r', '160x90:150', '--download', 'out'])
     expect(ran).toMatchObject({ code: 0 })
     expect(ran.stderr).toMatch(/Uploading film\.mp4/)
+    expect(ran.stderr).toMatch(/(\d+) of \1 bytes stored/)
     expect(ran.stderr).toMatch(/transcode\s+100 %.*done/)
     expect(ran.stderr).not.toContain('\u001B')
     expect(ran.stdout).toMatch(/^Job 1 done\n/)
