@@ -40,6 +40,11 @@ test('100 seeds also through the SQL on SQLite: the same rows after every event'
   expect(code).toBe(0)
 }, 300_000)
 
+test('each message five times, each post three times: one result for each job (I11)', async () => {
+  const { text } = await simulate('--repeat', '--seeds', '250')
+  expect(text).toMatch(/250 seeds from 1, 0 violations, 1000 jobs, 1\d{3} attempts, 1000 results/)
+})
+
 test('a seed is the same world each time', async () => {
   const first = await simulate('--seed', '17', '--trace')
   const second = await simulate('--seed', '17', '--trace')

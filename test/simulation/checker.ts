@@ -34,6 +34,8 @@ const FROM: Readonly<Record<string, readonly string[]>> = {
 
 export class Checker {
   readonly violations: Violation[] = []
+  /** Attempts that a transcoder took: a start that was refused is none. */
+  started = 0
   readonly results = new Map<string, number>()
   ledger!: Ledger
   readonly #clock: Clock
@@ -128,6 +130,7 @@ export class Checker {
     const key = `${id} ${attempt}`
     const now = (this.#runs.get(key) ?? 0) + change
     this.#runs.set(key, now)
+    if (change === 1) this.started++
     if (now > 1) this.fault(id, 'I11', `attempt ${attempt} runs ${now} times at once`)
   }
 

@@ -1,10 +1,12 @@
-// In charge of: `npm run simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--source DIR]`.
+// In charge of: `npm run simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--repeat] [--source DIR]`.
 // Not in charge of: the simulation (simulate.ts).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Tape } from './ledger.ts'
+import { Random } from './random.ts'
 import { replay } from './replay.ts'
 import { loadRules, loadSql } from './rules.ts'
+import { repeated } from './scenario.ts'
 import { simulate } from './simulate.ts'
 import { openDatabase } from './sqlite.ts'
 
@@ -14,6 +16,8 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    /** Nothing but repetition: each message five times, each post three times. */
+    repeat: { type: 'boolean', default: false },
     /** Also play what the model's ledger was asked to the service's own SQL, on SQLite. */
     sql: { type: 'boolean', default: false },
     /** A directory with worker/ in it: the planted bugs are copies. */
@@ -37,7 +41,11 @@ let violations = 0
 for (; seed < from + count && violations === 0; seed++) {
   const tape: Tape | null = sql === null ? null : []
   const trace = values.trace ? { trace: (line: string) => console.log(line) } : {}
-  const run = simulate(seed, rules, { ...trace, ...(tape ? { tape } : {}) })
+  const run = simulate(seed, rules, {
+    ...trace,
+    ...(tape ? { tape } : {}),
+    ...(values.repeat ? { scenario: repeated(new Random(seed)) } : {}),
+  })
   for (const key of ['steps', 'jobs', 'attempts', 'results'] as const) sum[key] += run[key]
   for (const { invariant, task, at, what } of run.violations) {
     violations++

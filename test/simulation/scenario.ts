@@ -87,3 +87,15 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
     verdict: random.chance(0.85) ? 'well' : random.chance(0.5) ? 'permanent' : 'passing',
   }
 }
+
+/** Four jobs that end well in a world without faults, but everything arrives several times: messages five, posts three. */
+export function repeated(random: Random): Scenario {
+  const calm = { loss: 0, crash: 0, pause: 0, evict: 0, storeFails: 0, commitFails: 0, accidents: [] }
+  const jobs = Array.from({ length: 4 }, (): JobShape => ({
+    ...jobOf(random, 0),
+    deadlineAt: 40 * MINUTE,
+    cancelAt: null,
+    verdict: 'well',
+  }))
+  return { ...calm, jobs, protocols: [2, 2], faultsUntil: 0, duplicates: 5, posts: 3 }
+}

@@ -13,7 +13,7 @@ export interface Run {
   violations: Violation[]
   steps: number
   jobs: number
-  /** Attempts that were started, and results, of all jobs. */
+  /** Attempts that ran, and results, of all jobs. */
   attempts: number
   results: number
 }
@@ -57,7 +57,7 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
     violations: checker.violations,
     steps: clock.steps,
     jobs: ledger.jobs.size,
-    attempts: [...ledger.tasks.values()].reduce((sum, { attempt }) => sum + attempt, 0),
+    attempts: checker.started,
     results: [...checker.results.values()].reduce((sum, n) => sum + n, 0),
   }
 
