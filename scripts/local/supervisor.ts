@@ -207,6 +207,8 @@ export class LocalService {
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_SEND_METRICS: 'false',
       WRANGLER_HIDE_BANNER: 'true',
+      // Its trace store would keep every address that the Worker fetched on disk, with signatures and tokens (I15).
+      X_LOCAL_OBSERVABILITY: 'false',
       WRANGLER_LOG_PATH: join(this.#settings.stateDir, 'logs', 'wrangler'),
     }
   }

@@ -1,6 +1,7 @@
 // In charge of: the process that holds the Worker: wrangler's programmatic start, with the egress that Node pins.
 // Not in charge of: its values (they come by IPC, since an argv and an environment can be read by others), restarts.
 import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
@@ -28,6 +29,8 @@ let dispose: () => Promise<void> = () => Promise.resolve()
 let stopping = false
 
 async function serve(start: WorkerStart): Promise<void> {
+  // Traces that an earlier version of this service let wrangler keep: addresses with their signatures.
+  await rm(join(start.stateDir, 'v3', 'observability'), { recursive: true, force: true })
   const worker = await unstable_startWorker({
     config: join(ROOT, 'wrangler.toml'),
     // An empty file in place of .dev.vars, whose values are public.
