@@ -5,9 +5,19 @@ import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { openapi } from './openapi/document.ts'
+import { referencePage, referenceStyle } from './openapi/page.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const SOURCES = ['web/src', 'web/public', 'web/index.html', 'worker/contract', 'package-lock.json', 'scripts/web.ts']
+const SOURCES = [
+  'web/src',
+  'web/public',
+  'web/index.html',
+  'worker/contract',
+  'package-lock.json',
+  'scripts/web.ts',
+  'scripts/openapi',
+]
 /** What wrangler.toml serves. */
 export const SITE = join(ROOT, 'web/dist/site')
 const STAMP = join(ROOT, 'web/dist/stamp')
@@ -81,6 +91,10 @@ export async function buildWeb(): Promise<boolean> {
   for (const path of await filesOf(join(ROOT, 'web/public'))) {
     files.set(join(SITE, relative(join(ROOT, 'web/public'), path)), await readFile(path))
   }
+  // Beside the page and not in the Worker: the document costs its bundle nothing.
+  files.set(join(SITE, 'openapi.json'), JSON.stringify(openapi()))
+  files.set(join(SITE, 'docs.html'), referencePage(openapi()))
+  files.set(join(SITE, 'docs.css'), referenceStyle)
   // Last, so that it never names what is not there yet.
   files.set(join(SITE, 'index.html'), page)
   for (const [path, content] of files) await put(path, content)
