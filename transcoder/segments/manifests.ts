@@ -16,7 +16,7 @@ import { tarDocuments } from '../package/tarPlaylists.ts'
 import type { PackagingPlan, Plan, SegmentForm } from '../plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
 import type { SegmentPipeline } from './pipeline.ts'
-import { presentationOf } from './presentation.ts'
+import { presentationOf, secondsOf } from './presentation.ts'
 import { captionFiles, inMemory, thumbnailFiles, type SidecarFile } from './sidecars.ts'
 import type { TakenRendition } from './whole.ts'
 
@@ -97,7 +97,8 @@ function withSidecars(
   const video = leading?.video[0]
   if (leading === null || video === undefined) return { sets: { hls, dash, smooth }, files: [], vtt: [] }
   const { own, captions, sheets, posters } = segments
-  const { duration } = leading
+  // Of the pictures: sound may go on without them.
+  const duration = secondsOf(video)
   const channels = packaging.textTracks ? captions.end(duration).channels : []
   const origin = video.form === 'ts' ? TS_ORIGIN_TICKS : 0
   const text = captionFiles(channels, packaging.captionLanguages, { own, video, origin })

@@ -17,19 +17,28 @@ export function presentationOf(
     .filter(({ rendition }) => rendition.kind === 'video')
     .map((each) => videoTrack(packaging, each, ours))
   const first = video[0]
-  const last = first?.segments.at(-1)
+  const audio = ours.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
+  // A rest of sound within the last segment is no longer presentation; segments of its own are.
+  const count = first?.segments.length ?? 0
+  const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(secondsOf))
   const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
   return {
-    duration: first === undefined || last === undefined ? 0 : (last.start + last.duration) / first.timescale,
+    duration,
     segmentSeconds: packaging.segmentDuration.num / packaging.segmentDuration.den,
     programStart: packaging.programStart,
     video,
-    audio: ours.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack),
+    audio,
     text: [],
     thumbnails: null,
     cues,
     hasCaptions,
   }
+}
+
+/** Where a track ends; 0 where it has nothing. */
+export function secondsOf(track: VideoTrack | AudioTrack | undefined): number {
+  const last = track?.segments.at(-1)
+  return track === undefined || last === undefined ? 0 : (last.start + last.duration) / track.timescale
 }
 
 /** RFC 8216bis, 4.4.6.2: VIDEO-RANGE by the transfer that pictures are written in. */

@@ -40,12 +40,18 @@ export function requireWhole(
   const count = videos[0]?.taken.segments.length ?? 0
   for (const each of all) {
     const { segments } = each.taken
-    const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > count
+    const own = ownLength(each.rendition, source, startSeconds)
+    // Sound that is known to last longer than the pictures goes on, on the same grid.
+    const most = Math.max(count, own === null || !videos[0] ? 0 : segmentsIn(cadenceOf(videos[0].rendition), own))
+    const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
     if (segments.length === 0 || surplus)
       throw incomplete(each, `has ${segments.length} segments where the first rendition has ${count}`)
     if (each.rendition.kind === 'video') requireCadence(each)
-    requireLength(each, ownLength(each.rendition, source, startSeconds), source)
+    requireLength(each, own, source)
   }
+  // Sound inside of a transport stream is not measured by itself: where it outlasts the pictures, their own length counts.
+  const known = all.every(({ rendition }) => ownLength(rendition, source, startSeconds) !== null)
+  if (known && all.some(({ rendition }) => rendition.kind === 'video' && rendition.audio.length > 0)) return
   const longest = all.toSorted((a, b) => secondsOf(b) - secondsOf(a))[0]
   if (longest !== undefined) requireLength(longest, plan.durationSeconds, source)
 }
@@ -60,6 +66,15 @@ function requireCadence(each: TakenRendition): void {
       throw incomplete(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
     frame = segmentEnd(cadence, frame)
   }
+}
+
+/** How many segments so many seconds have. */
+function segmentsIn(cadence: Cadence, seconds: number): number {
+  const { num, den } = cadence.frameRate
+  const frames = (seconds * num) / den
+  let count = 0
+  for (let frame = 0; frame < frames; frame = segmentEnd(cadence, frame)) count += 1
+  return count
 }
 
 function requireLength(each: TakenRendition, expected: number | null, { formats }: MediaInfo): void {

@@ -54,3 +54,30 @@ test.each<[string, TakenRendition[], RegExp]>([
 ])('%s', (_name, all, expected) => {
   expect(verdict(...all)).toMatch(expected)
 })
+
+test('sound that outlasts the pictures goes on in segments of its own, as many as it is known to need', () => {
+  const long = source({ durationSeconds: 9 }, { durationSeconds: 9, audio: [sound({ durationSeconds: 9 })] })
+  const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
+  const longer = { ...plan, durationSeconds: 9 }
+  const pictures = [taken(0, grid), taken(1, grid)]
+  requireWhole(longer, [...pictures, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)
+  expect(() => requireWhole(longer, [...pictures, taken(2, [0, 2, 4, 6, 8, 8.5], 9)], media, 0)).toThrow('6 segments')
+  // Pictures that end early are still seen.
+  const short = [taken(0, grid, 4.5), taken(1, grid, 4.5)]
+  expect(() => requireWhole(longer, [...short, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)).toThrow('4.500 s instead of 5')
+})
+
+test('sound inside of transport streams may outlast the pictures', () => {
+  const long = source({ durationSeconds: 6 }, { durationSeconds: 6, audio: [sound({ durationSeconds: 6 })] })
+  const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
+  const muxed = planJob(
+    { ...spec, packaging: packaged({ hls: true, segmentSeconds: 2, preferTransportStream: true }), gopSeconds: 1 },
+    media,
+  )
+  const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const }))
+  const renditions = all.map((each, at) => ({ ...each, rendition: muxed.packaging!.renditions[at]! }))
+  expect(renditions[0]!.rendition.audio).toHaveLength(1)
+  requireWhole(muxed, renditions, media, 0)
+  const short = renditions.map((each, at) => ({ ...each, taken: taken(at, grid, 4.5).taken }))
+  expect(() => requireWhole(muxed, short, media, 0)).toThrow('4.500 s instead of 5')
+})
