@@ -143,7 +143,7 @@ export const operations: Record<string, Operation> = {
   'POST /api/v0/webhooks/secret/rotate': {
     summary: 'Make a new secret',
     auth: 'jobs',
-    status: 200,
+    status: 201,
     answers: json(loose),
     errors: [],
   },

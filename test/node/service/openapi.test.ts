@@ -81,6 +81,8 @@ test('its examples are accepted, and the answers are what it says', async () => 
   await call('POST', '/api/v0/keys', { admin: true, body: { account: 'me', label: 'first', scopes: ['jobs'] } })
   await call('GET', '/api/v0/keys', { admin: true })
   await call('GET', '/api/v0/accounts', { admin: true })
+  await call('POST', '/api/v0/webhooks/secret/rotate')
+  await call('GET', '/api/v0/webhooks/secret')
   const refused = await call('POST', '/api/v0/job', { body: { ...exampleJob, video_codec: 'vp9' } })
   const problem = ajv.compile({ $ref: 'doc#/components/schemas/Problem' })
   expect(refused.error.details.every((one: unknown) => problem(one))).toBe(true)
