@@ -1,0 +1,122 @@
+// The pages against the code: every request of docs/recipes.md is accepted, every error code, setting and route is described.
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { jobErrors, requestErrors } from '#contract/errors.ts'
+import { validateJob } from '#contract/job.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+const [recipes, troubleshooting, operating, readme] = await Promise.all(
+  ['docs/recipes.md', 'docs/troubleshooting.md', 'docs/operating.md', 'README.md'].map(read),
+)
+
+/** What stands below a heading of the second level, up to the next. */
+function section(text: string, heading: string): string {
+  const found = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
+  if (found === undefined) throw new Error(`there is no section "${heading}"`)
+  return found
+}
+
+/** The cells of the tables of a text that begin with a name in backticks. */
+function rows(text: string): string[][] {
+  return [...text.matchAll(/^\| `[^\n]*$/gm)].map(([row]) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+describe('docs/recipes.md', () => {
+  const blocks = recipes!
+    .split('\n## ')
+    .flatMap((part) =>
+      [...part.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map((block) => [part.split('\n')[0]!, block[1]!]),
+    )
+
+  it('has a request for each recipe', () => {
+    expect(blocks).toHaveLength(recipes!.match(/^## /gm)!.length)
+  })
+
+  it.each(blocks)('%s is accepted without a warning', (_name, text) => {
+    const result = validateJob(JSON.parse(text), { baseUrl: 'https://api.example.test' })
+    expect(result).toMatchObject({ ok: true, warnings: [] })
+  })
+})
+
+describe('docs/troubleshooting.md', () => {
+  it('has every error of a request once, with its status', () => {
+    const found = rows(section(troubleshooting!, 'Errors of a request')).map(([code, status]) => [code, Number(status)])
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(requestErrors).map(([code, status]) => [`\`${code}\``, status])),
+    )
+    expect(found).toHaveLength(Object.keys(requestErrors).length)
+  })
+
+  it('has every error of a job once, and whether it is tried again', () => {
+    const found = rows(section(troubleshooting!, 'Errors of a job')).map(([code, again]) => [code, again])
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(
+        Object.entries(jobErrors).map(([code, { permanent }]) => [`\`${code}\``, permanent ? 'no' : 'yes']),
+      ),
+    )
+    expect(found).toHaveLength(Object.keys(jobErrors).length)
+  })
+
+  it('says of each what it means and what to do', () => {
+    for (const row of rows(troubleshooting!))
+      for (const cell of row.slice(2)) expect(cell.length, row.join(' | ')).toBeGreaterThan(10)
+  })
+})
+
+describe('docs/operating.md', () => {
+  const described = new Set(rows(operating!).map(([name]) => name!.replaceAll('`', '')))
+
+  it.each([
+    ['worker/env.ts', /\benv\.([A-Z][A-Z_]+)/g],
+    ['scripts/local/settings.ts', /env\['([A-Z_]+)'\]|whole\(env, '([A-Z_]+)'|pick\(env, \[(.*)\]/g],
+    ['transcoder/settings.ts', /env\['([A-Z_]+)'\]/g],
+    ['wrangler.toml', /^([A-Z_]+) = "|required = \[(.*)\]/gm],
+  ])('describes every setting of %s', async (path, pattern) => {
+    const text = await read(path)
+    const names = [...text.matchAll(pattern)]
+      .flatMap((match) => match.slice(1).filter((group) => group !== undefined))
+      .flatMap((group) => group.match(/[A-Z][A-Z_]+/g) ?? [])
+    expect(names.length).toBeGreaterThan(3)
+    expect([...new Set(names)].filter((name) => !described.has(name) && name !== 'INIT_CWD')).toEqual([])
+  })
+})
+
+describe('README.md', () => {
+  it('begins with a request that is accepted', () => {
+    const [, body] = /--json '(\{[^']*)'/.exec(readme!.split('\n## ')[0]!)!
+    const result = validateJob(JSON.parse(body!), { baseUrl: 'https://api.example.test' })
+    expect(result).toMatchObject({ ok: true, warnings: [] })
+  })
+
+  const api = section(readme!, 'The API')
+
+  it('names every route that the Worker mounts, and every operation on a job', async () => {
+    const mounted = [...(await read('worker/app.ts')).matchAll(/\.route\('(\/[a-z0-9/]+)'/g)].map((match) => match[1]!)
+    expect(mounted.length).toBeGreaterThan(6)
+    expect(mounted.filter((path) => !api.includes(path))).toEqual([])
+    const jobs = await read('worker/routes/jobs.ts')
+    const operations = [...jobs.matchAll(/\$\{jobPath\}\/([a-z]+)/g)].map((match) => `/api/v0/job/<id>/${match[1]}`)
+    expect(operations.length).toBeGreaterThan(3)
+    expect(operations.filter((path) => !api.includes(path))).toEqual([])
+  })
+
+  it('leads to every page', async () => {
+    const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
+    expect(pages.filter((name) => !readme!.includes(`(docs/${name})`))).toEqual([])
+  })
+
+  it('and the pages link to files that are there', async () => {
+    const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
+    const all = [['README.md', '.'], ...pages.map((name) => [`docs/${name}`, 'docs'])] as const
+    for (const [page, directory] of all)
+      for (const [, target] of (await read(page)).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
+        await expect(read(join(directory, target!)), `${page}: ${target}`).resolves.toBeTypeOf('string')
+  })
+})
