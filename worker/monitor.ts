@@ -83,7 +83,13 @@ export class JobMonitor extends DurableObject<Env> {
       await this.remember({ ...watched, runningSince: null, stale: watched.attempt > 1 })
       // Armed before the store is asked: an attempt that is about to start does not depend on its answer.
       await this.arm(Date.now() + leaseMs)
-      await this.journal.abortUploads(() => this.sink(), watched.attempt)
+      // What is not aborted now stays in the journal until the job ends.
+      await this.journal
+        .abortUploads(() => this.sink(), watched.attempt)
+        .catch((error: unknown) => {
+          const { jobId: job } = watched
+          console.error(JSON.stringify({ level: 'warn', msg: 'uploads not aborted', job, error: String(error) }))
+        })
     } else {
       await this.arm(Date.now() + leaseMs)
     }

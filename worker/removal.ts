@@ -38,14 +38,27 @@ export async function removeLeft(
   // Asked a second time by whoever ended the job: the late pass waits for its time nevertheless.
   if (pass === 'late' && Date.now() < since + LATE_MS) return { over: { since, pass, tries }, at: since + LATE_MS }
   try {
-    await journal.abortUploads(sink, null)
-    if (!(await journal.hasObjects(below))) return null
-    const done = await journal.discard(sink, pass, below)
-    if (!done) return { over: { since, pass, tries: 0 }, at: Date.now() }
-    return pass === 'late' ? null : { over: { since, pass: 'late', tries: 0 }, at: since + LATE_MS }
+    // An upload that cannot be aborted is no reason to leave the segments: it is told after they are gone.
+    const refused = await journal.abortUploads(sink, null).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    )
+    let next: { over: Over; at: number } | null = null
+    if (await journal.hasObjects(below)) {
+      const done = await journal.discard(sink, pass, below)
+      if (!done) return { over: { since, pass, tries: 0 }, at: Date.now() }
+      if (pass !== 'late') next = { over: { since, pass: 'late', tries: 0 }, at: since + LATE_MS }
+    }
+    if (refused !== null && isPassing(refused.error)) throw refused.error
+    if (refused !== null) tell(refused.error)
+    return next
   } catch (error) {
-    console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: jobId, pass, error: String(error) }))
+    tell(error)
     if (!isPassing(error) || Date.now() >= since + GIVE_UP_MS) return null
     return { over: { since, pass, tries: tries + 1 }, at: Date.now() + backOff(tries + 1) }
+  }
+
+  function tell(error: unknown): void {
+    console.error(JSON.stringify({ level: 'warn', msg: 'removal failed', job: jobId, pass, error: String(error) }))
   }
 }

@@ -124,13 +124,13 @@ test('every problem is told at once, each with its path', async () => {
   )
 })
 
-test('what this version cannot do is refused, not ignored', async () => {
+test('what makes no sense is refused, not ignored', async () => {
   for (const path of ['/api/v0/job?dry_run=maybe', '/api/v0/job?x=1']) {
     expect((await post(path, job())).status, path).toBe(400)
   }
   const response = await post('/api/v0/job', job({ thumbnails: {} }))
   expect(response.status).toBe(400)
-  expect((await response.json<any>()).error.details[0].code).toBe('not_available')
+  expect((await response.json<any>()).error.details[0].code).toBe('invalid_type')
 })
 
 test('an upload that is not there is said at creation', async () => {

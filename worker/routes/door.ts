@@ -21,6 +21,7 @@ import {
   protocolOf,
   uploadRequest,
 } from '#contract/task.ts'
+import { terminal } from '#contract/lifecycle.ts'
 import { readJson } from '../body.ts'
 import { dropRecord, storeRecord } from '../commit.ts'
 import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../failures.ts'
@@ -190,7 +191,10 @@ export const door = new Hono<DoorEnv>()
   .post('/task/:id/fail', async (c) => {
     const { attempt, task: id, jobId } = c.var
     const { reason, error, warnings } = await parse(c, failPost)
-    if (warnings && warnings.length > 0) await addWarnings(c.env, jobId, warnings)
+    const before = await findTask(c.env.DB, id)
+    if (before?.attempt !== attempt) throw stale()
+    // What has ended never changes (I2).
+    if (warnings && !terminal[before.state]) await addWarnings(c.env, jobId, warnings)
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
     const result =
       reason === 'interrupted'
