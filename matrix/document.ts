@@ -64,6 +64,7 @@ export function lastSection(): string {
   const rows = unavailable().map(
     ({ path, value }) => `| ${code(path)} | ${typeof value === 'symbol' ? 'any' : code(showValue(value))} |`,
   )
+  if (rows.length === 0) return 'Nothing.'
   return ['| parameter | value |', '| --- | --- |', ...rows].join('\n')
 }
 

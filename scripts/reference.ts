@@ -126,7 +126,7 @@ Secrets are sealed at once; a read returns \`secret_key\` as null and \`access_k
 
 ${table(credential, 'cloud_credentials.input.')}
 
-Outputs go to \`vendor-store\` in this version.
+Without \`output\` the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
 
 ## Errors of a request
 
