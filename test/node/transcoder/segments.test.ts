@@ -226,7 +226,8 @@ describe('what goes wrong', () => {
   })
 
   test('a source that breaks off is no short manifest', async () => {
-    door.source = { bytes: await makeClip(bench, 120, 'mpegts') }
+    // Far more than is read ahead until the first segment is there.
+    door.source = { bytes: await makeClip(bench, 480, 'mpegts') }
     door.task = segmentedTask(CMAF)
     const open = new Set<ServerResponse>()
     let gone = false
