@@ -13,9 +13,8 @@ import { startService } from '../service.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const GOAL_MB = 200
-const SIZE_BYTES = 2_000_000_000
 /** Uncompressed 4:2:2 of 720p: nothing to decode, so that the bytes flow as fast as we can carry them. */
-const FRAME_BYTES = 1280 * 720 * 2
+const LARGE = { width: 1280, height: 720, bytes: 2_000_000_000 }
 const LOOP_FRAMES = 25
 
 export async function memory({ note }: BenchOptions): Promise<Row[]> {
@@ -24,7 +23,7 @@ export async function memory({ note }: BenchOptions): Promise<Row[]> {
   await using service = await startService({ ALLOW_PRIVATE_HOSTS: files.host })
   try {
     const path = join(service.scratch, 'large.mov')
-    await makeLarge(engine.ffmpeg, path)
+    await makeLarge(engine.ffmpeg, path, LARGE)
     const { size } = await stat(path)
     const address = files.serve(path)
     const idle = peakMb(service.transcoderPid)
@@ -54,13 +53,26 @@ export async function memory({ note }: BenchOptions): Promise<Row[]> {
 }
 
 /** One second of pictures, repeated without encoding anything again. */
-export async function makeLarge(program: string, path: string): Promise<void> {
+export async function makeLarge(
+  program: string,
+  path: string,
+  { width, height, bytes }: { width: number; height: number; bytes: number },
+): Promise<void> {
   const loop = `${path}.loop.mov`
   await ffmpeg(program, [
-    ...['-loglevel', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=1280x720:rate=25', '-frames:v', `${LOOP_FRAMES}`],
+    ...[
+      '-loglevel',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      `testsrc2=size=${width}x${height}:rate=25`,
+      '-frames:v',
+      `${LOOP_FRAMES}`,
+    ],
     ...['-pix_fmt', 'uyvy422', '-c:v', 'rawvideo', loop],
   ])
-  const times = Math.ceil(SIZE_BYTES / (FRAME_BYTES * LOOP_FRAMES))
+  const times = Math.ceil(bytes / (width * height * 2 * LOOP_FRAMES))
   await ffmpeg(program, [
     ...['-loglevel', 'error', '-stream_loop', `${times - 1}`, '-i', loop],
     ...['-c', 'copy', path],

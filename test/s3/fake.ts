@@ -27,6 +27,8 @@ export interface Manner {
   now?: () => number
   /** Keeps the sizes and tags of parts and what they make, but no byte: for objects larger than memory. */
   discard?: boolean
+  /** Is given every part that is accepted, with its number. */
+  onPart?: (n: number, bytes: Uint8Array) => void
   /** Bytes that all objects may have together. */
   quota?: number
   /** Another proof than a signature: null = there is none, undefined = it is wrong. */
@@ -256,6 +258,7 @@ export class FakeS3 {
         const n = Number(query.get('partNumber'))
         if (!(n >= 1 && n <= 10_000)) throw new Refused(400, 'InvalidArgument')
         this.#mayHold(body.length)
+        this.manner.onPart?.(n, body)
         const bytes = this.manner.discard ? new Uint8Array(0) : body
         const part = { bytes, size: body.length, etag: tag(body), type: '' }
         upload.parts.set(n, part)
