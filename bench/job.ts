@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { PublicStatus } from '#contract/status.ts'
 import type { Client, Created } from '../client/client.ts'
 
-const POLL_MS = 100
-/** In the middle of an encode: ten questions a second would cost a tenth of the CPU time that is being measured. */
+const POLL_MS = 200
+/** In the middle of an encode: a question costs some 15 ms of the CPU time that is being measured. */
 const IDLE_POLL_MS = 1000
-const NEARLY_DONE_PERCENT = 90
+const NEARLY_DONE_PERCENT = 97
 
 /** @throws when the job does not succeed */
 export async function followJob(

@@ -126,7 +126,7 @@ async function examineFfmpeg(path: string): Promise<{ version: string; features:
   return {
     version,
     features: {
-      zscale: lists.filters.has('zscale') && lists.filters.has('tonemap'),
+      zscale: ['zscale', 'tonemap', 'colorspace'].every((name) => lists.filters.has(name)),
       hevcCaptions: hevc.includes('-a53cc'),
       hevcMain10: hevc.includes('yuv420p10le'),
       captionsAcrossRates: atLeast(avutil, SEVEN),

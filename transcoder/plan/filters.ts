@@ -151,6 +151,12 @@ function scale(plan: Plan, video: VideoPlan): string[] {
       `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int${from}:out_color_matrix=${swscaleMatrix[video.color.matrix] ?? video.color.matrix}:out_range=limited`,
     ]
   }
+  // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
+  const lanczos = `zscale=${size}:filter=lanczos`
+  if (picture.conversion !== 'gamut' && (picture.plain || mapped) && swapsMatrix(matrix, video.color.matrix)) {
+    const kept = `:min=${matrix}:rin=limited:m=${matrix}:r=limited`
+    return [`${lanczos}${kept}`, recode(matrix, video.color.matrix)]
+  }
   // zscale wants to be told what untagged input is; RGB has no matrix of its own and is always full range.
   const read = picture.rgb ? '' : `:min=${zscaleMatrix[matrix] ?? matrix}`
   const gamut =
@@ -159,9 +165,24 @@ function scale(plan: Plan, video: VideoPlan): string[] {
       : picture.hdr !== null && picture.primaries !== 'bt2020'
         ? `:pin=${picture.primaries}:p=bt2020:tin=${picture.transfer}:t=${picture.transfer}`
         : ''
-  // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
-  const filter = `zscale=${size}:filter=lanczos${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
+  const filter = `${lanczos}${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
   return picture.rgb ? ['format=gbrp', filter] : [filter]
+}
+
+/** BT.709 to BT.601 or back; BT.601 goes by two names. */
+function swapsMatrix(from: string, to: string): boolean {
+  const sd = ['smpte170m', 'bt470bg']
+  return (from === 'bt709' && sd.includes(to)) || (to === 'bt709' && sd.includes(from))
+}
+
+/**
+ * Another matrix for 8-bit pictures of limited range, after scaling: in integers, a sixth of what zscale takes for it by way of
+ * floating-point R'G'B' at full chroma resolution, and within rounding of it. With the same primaries and transfer on both
+ * sides nothing else is touched.
+ */
+function recode(from: string, to: string): string {
+  const same = 'iprimaries=bt709:primaries=bt709:itrc=bt709:trc=bt709:irange=tv:range=tv'
+  return `colorspace=ispace=${from}:space=${to}:${same}`
 }
 
 /** ac3 numbers the surrounds of 5.1 as side channels, aac as back channels; the sound is the same. */

@@ -8,7 +8,10 @@ import { job, rendition, sound, source, track } from './jobs.ts'
 const HEAD = '-nostdin -hide_banner -y -loglevel level+warning -nostats -progress pipe:1 -stats_period 0.5'
 const SD = '-colorspace smpte170m -color_primaries bt709 -color_trc bt709 -color_range tv'
 const SET_SD = 'setparams=range=tv:colorspace=smpte170m:color_primaries=bt709:color_trc=bt709'
-const SCALED = 'zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited'
+/** BT.709 to BT.601, after scaling. */
+const RECODED =
+  'colorspace=ispace=bt709:space=smpte170m:iprimaries=bt709:primaries=bt709:itrc=bt709:trc=bt709:irange=tv:range=tv'
+const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED}`
 
 function argv(spec: JobSpec, media: MediaInfo = source(), abilities?: Parameters<typeof planJob>[2]): string[] {
   const plan = planJob(spec, media, abilities)
@@ -50,7 +53,7 @@ describe('the whole command', () => {
       '[0:V:0]fps=25/1:start_time=0,split=2[s_v0][s_v1_v2]',
       // The size of the source: no scaler at all.
       `[s_v0]${tail('', 'bt709')}[v0]`,
-      `[s_v1_v2]${tail('zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,', 'smpte170m')},split=2[v1][v2]`,
+      `[s_v1_v2]${tail(`zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},`, 'smpte170m')},split=2[v1][v2]`,
       '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][a1_0][a2_0]',
     ])
   })
@@ -74,7 +77,7 @@ describe('the whole command', () => {
         HEAD,
         '-flags-of-the-cell -drc_scale 0 -i http://in -filter_complex',
         '[0:V:0]bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1:start_time=0,' +
-          'zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=smpte170m:r=limited,' +
+          `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},` +
           'format=yuv420p,tinterlace=mode=interleave_top:flags=low_pass_filter,' +
           `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0];` +
           '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0];' +
@@ -357,7 +360,7 @@ describe('single filters', () => {
     [{ aspect: 'rotate_clockwise', transform: 'crop' }, 'transpose=dir=clock,crop=w=720:h=406,SCALE,setsar=1/1'],
   ]
   test.each(shapes)('%j', (change, expected) => {
-    expect(chain(job(change), source()).replace(/zscale=[^,]*/, 'SCALE')).toContain(expected)
+    expect(chain(job(change), source()).replace(/zscale=[^,]*,colorspace=[^,]*/, 'SCALE')).toContain(expected)
   })
   test('rotation_blackness without bars is warned about', () => {
     const spec = job({ aspect: 'rotate_clockwise', transform: 'crop', barPercent: 30 })
