@@ -178,7 +178,10 @@ export class SegmentPipeline {
   #cutterOf(
     rendition: RenditionPlan,
     form: SegmentForm,
-  ): { cutter: Cutter; describe: () => Pick<TakenRendition, 'timescale' | 'codecs' | 'codecPrivateData'> } {
+  ): {
+    cutter: Cutter
+    describe: () => Pick<TakenRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'soundEnds'>
+  } {
     const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
     // Sound is cut where the first video is.
     const cadence = cadenceOf(rendition.kind === 'video' ? rendition : video!)
@@ -186,7 +189,12 @@ export class SegmentPipeline {
       const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
       return {
         cutter: rendition.kind === 'audio' ? new TailCutter(cutter) : this.#withCues(cutter),
-        describe: () => ({ timescale: TS_TIMESCALE, codecs: cutter.codecs, codecPrivateData: '' }),
+        describe: () => ({
+          timescale: TS_TIMESCALE,
+          codecs: cutter.codecs,
+          codecPrivateData: '',
+          soundEnds: cutter.soundEnds,
+        }),
       }
     }
     const passesOn = form === 'cmaf' && rendition.kind === 'video'
@@ -197,6 +205,7 @@ export class SegmentPipeline {
         timescale: form === 'smooth' ? SMOOTH_TIMESCALE : (cutter.track?.timescale ?? 1),
         codecs: cutter.track === null ? [] : [cutter.track.codec],
         codecPrivateData: cutter.track?.codecPrivateData ?? '',
+        soundEnds: [],
       }),
     }
   }

@@ -20,6 +20,8 @@ export interface TakenRendition {
   codecs: string[]
   /** Hex, for Smooth. */
   codecPrivateData: string
+  /** Where each sound inside of pictures' segments ends, in ticks, in the order of the rendition's. */
+  soundEnds: number[]
 }
 
 /** Where a video rendition's segments end. */
@@ -48,8 +50,9 @@ export function requireWhole(
       throw incomplete(each, `has ${segments.length} segments where the first rendition has ${count}`)
     if (each.rendition.kind === 'video') requireCadence(each)
     requireLength(each, own, source)
+    requireSounds(each, source, startSeconds)
   }
-  // Sound inside of a transport stream is not measured by itself: where it outlasts the pictures, their own length counts.
+  // Where sound inside of a transport stream outlasts the pictures, the segments' length is that of the pictures.
   const known = all.every(({ rendition }) => ownLength(rendition, source, startSeconds) !== null)
   if (known && all.some(({ rendition }) => rendition.kind === 'video' && rendition.audio.length > 0)) return
   const longest = all.toSorted((a, b) => secondsOf(b) - secondsOf(a))[0]
@@ -65,6 +68,21 @@ function requireCadence(each: TakenRendition): void {
     if (Math.abs(start - ticksOf(frame, cadence, each.timescale)) > tolerance)
       throw incomplete(each, `begins its segment ${index + 1} at ${(start / each.timescale).toFixed(3)} s`)
     frame = segmentEnd(cadence, frame)
+  }
+}
+
+/** Sound inside of the pictures' segments, each as long as its own stream of the source. */
+function requireSounds(each: TakenRendition, source: MediaInfo, startSeconds: number): void {
+  const { rendition, soundEnds, timescale, form } = each
+  // Fragmented MP4 has each sound in a rendition of its own.
+  if (rendition.kind === 'audio' || form !== 'ts') return
+  for (const [index, { sourceStream }] of rendition.audio.entries()) {
+    const stream = source.audio.find(({ number }) => number === sourceStream)
+    const expected = stream?.durationSeconds == null ? null : outputLength(source, [stream], startSeconds)
+    const path = `Sound ${index + 1} of ${rendition.id} (${form})`
+    const measured = { durationSeconds: (soundEnds[index] ?? 0) / timescale }
+    if (!(measured.durationSeconds > 0)) throw new TaskError('output_incomplete', `${path} is missing.`)
+    requireWholeLength({ path, frameSeconds: 0 }, expected, measured, source.formats)
   }
 }
 

@@ -67,6 +67,8 @@ it('begins every segment with PAT, PMT and a picture with a clock reference', as
     [4, 1, 25],
   ])
   expect(cutter.codecs).toEqual(['avc1.64000b', 'mp4a.40.2'])
+  expect(cutter.soundEnds).toHaveLength(1)
+  expect(Math.abs(cutter.soundEnds[0]! / 90_000 - 5)).toBeLessThan(0.025)
   for (const { bytes, frames } of segments) {
     const [pat, pmt, picture] = [...packets(bytes)]
     expect([pidOf(pat!), pidOf(pmt!), pidOf(picture!)]).toEqual([0, 0x1000, 0x100])

@@ -26,7 +26,7 @@ function taken(position: number, starts: readonly number[], end = 5): TakenRendi
     keys: [],
   }))
   const own = plan.packaging!.renditions[position]!
-  const rest = { directory: '', timescale, codecs: [], codecPrivateData: '' }
+  const rest = { directory: '', timescale, codecs: [], codecPrivateData: '', soundEnds: [] }
   return { rendition: own, form: 'cmaf', taken: { init: null, segments }, ...rest }
 }
 
@@ -74,10 +74,15 @@ test('sound inside of transport streams may outlast the pictures', () => {
     { ...spec, packaging: packaged({ hls: true, segmentSeconds: 2, preferTransportStream: true }), gopSeconds: 1 },
     media,
   )
-  const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const }))
+  const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const, soundEnds: [6000] }))
   const renditions = all.map((each, at) => ({ ...each, rendition: muxed.packaging!.renditions[at]! }))
   expect(renditions[0]!.rendition.audio).toHaveLength(1)
   requireWhole(muxed, renditions, media, 0)
   const short = renditions.map((each, at) => ({ ...each, taken: taken(at, grid, 4.5).taken }))
   expect(() => requireWhole(muxed, short, media, 0)).toThrow('4.500 s instead of 5')
+  const silent = (soundEnds: number[]) => () =>
+    requireWhole(muxed, [{ ...renditions[0]!, soundEnds }, renditions[1]!], media, 0)
+  expect(silent([5960])).not.toThrow()
+  expect(silent([4900])).toThrow('Sound 1 of video_0 (ts) lasts 4.900 s instead of 6.000 s.')
+  expect(silent([])).toThrow('Sound 1 of video_0 (ts) is missing.')
 })

@@ -8,6 +8,7 @@ import { joined, segmentEnd, StreamError, ticksOf, type Cadence, type Cut, type 
 import { hex } from '../fmp4/codec.ts'
 import { missing } from '../fmp4/video.ts'
 import { StartCodeScan } from '../nal.ts'
+import { SoundEnds } from './soundEnds.ts'
 
 const PAT_PID = 0
 /** The service's name, which no player asks for. */
@@ -47,6 +48,7 @@ export class TsCutter implements Cutter {
   /** Ticks on the presentation's time of the newest unit, which do not wrap. */
   #time = 0
   #clock: number
+  readonly #sounds: SoundEnds
   /** The latest end of a unit, and the beginning of the first one. */
   #until = 0
   #firstTime = 0
@@ -64,6 +66,7 @@ export class TsCutter implements Cutter {
     this.#cadence = cadence
     this.#kind = kind
     this.#clock = origin
+    this.#sounds = new SoundEnds(origin)
   }
 
   /** RFC 6381, video first; known once the first segment ended. */
@@ -73,6 +76,11 @@ export class TsCutter implements Cutter {
       ...(this.#profile === null ? [] : [`avc1.${this.#profile}`]),
       ...(this.#map?.streams ?? []).flatMap(({ type }) => audio[type] ?? []),
     ]
+  }
+
+  /** Where each sound of it ends, in ticks from the first picture, in the order of the table. */
+  get soundEnds(): number[] {
+    return this.#sounds.ends
   }
 
   push(chunk: Uint8Array): Cut[] {
@@ -103,6 +111,7 @@ export class TsCutter implements Cutter {
       for (const section of this.#pmt.push(packet)) this.#read(readPmt(section))
       return this.#keep('pmt', packet)
     }
+    this.#sounds.see(packet)
     if (pid === this.#mainPid) {
       if (startsUnit(packet)) this.#unit(packet, cuts)
       this.#look(payloadOf(packet))
@@ -114,6 +123,7 @@ export class TsCutter implements Cutter {
   #read(map: ProgramMap | null): void {
     if (map === null) return
     this.#map = map
+    this.#sounds.listen(map.streams)
     this.#mainPid = (this.#kind === 'video' ? map.streams.find(isVideo) : map.streams[0])?.pid ?? null
   }
 
