@@ -92,6 +92,7 @@ export const commands = {
         about: 'comma-separated',
         values: ['ready', 'queued', 'running', 'committing', 'completed', 'failed', 'cancelled'],
       },
+      search: { type: 'string', value: 'TEXT', about: 'number, job_id, or part of the source’s name or address' },
       limit: { type: 'string', value: 'N', about: '1 to 100; default 20' },
       cursor: { type: 'string', value: 'TEXT', about: 'next_cursor of the page before' },
     },
@@ -114,6 +115,17 @@ export const commands = {
     count: [1, 1],
     about: 'download all outputs of a job and check their SHA-256',
     options: { to: dir },
+  },
+  uploads: {
+    takes: 'list|delete NUMBER',
+    count: [1, 2],
+    about: 'list what was uploaded and is still there, or delete it',
+    options: {
+      state: { type: 'string', value: 'NAME', about: 'list: only these', values: ['receiving', 'ready'] },
+      limit: { type: 'string', value: 'N', about: 'list: 1 to 100; default 20' },
+      cursor: { type: 'string', value: 'TEXT', about: 'list: next_cursor of the page before' },
+    },
+    words: ['list', 'delete'],
   },
   limits: { takes: '', count: [0, 0], about: 'show the limits of the service', options: {} },
   keys: {

@@ -9,6 +9,7 @@ import { help, helpOf } from './help.ts'
 import { describe, exitCodeOfJob, fetchOutputs, watch } from './jobs.ts'
 import { keys } from './keys.ts'
 import { submit } from './submit.ts'
+import { uploads } from './uploads.ts'
 
 const argv = process.argv.slice(2)
 const asJson = argv.includes('--json')
@@ -67,7 +68,7 @@ async function run({ name, values, words }: Parsed): Promise<number> {
       return show(id, values['watch'] === true ? await watching(id) : await client.read(id))
     }
     case 'list': {
-      const query = Object.entries(values).filter(([flag]) => ['state', 'limit', 'cursor'].includes(flag))
+      const query = Object.entries(values).filter(([flag]) => ['search', 'state', 'limit', 'cursor'].includes(flag))
       const page = await client.list(Object.fromEntries(query) as Record<string, string>)
       const lines = page.jobs.map(({ _auto_generated_id_: id, status, input }) => {
         const end = status.error?.code ?? (status.state === 'cancelled' ? 'cancelled' : status.phase)
@@ -98,6 +99,11 @@ async function run({ name, values, words }: Parsed): Promise<number> {
       }
       const fetched = await fetchOutputs(job, String(values['to'] ?? '.'), signal, note)
       answer(fetched, fetched.files.map(({ file }) => plain(file)).join('\n'))
+      return EXIT.ok
+    }
+    case 'uploads': {
+      const { answer: document, text } = await uploads(client, words, values, note)
+      answer(document, text)
       return EXIT.ok
     }
     case 'limits': {

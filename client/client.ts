@@ -37,6 +37,20 @@ export interface Listed {
   next_cursor: string | null
 }
 
+export interface ListedUpload {
+  uploaded_file_number: number
+  /** What a job names as its input. */
+  input: string
+  name: string
+  content_type: string
+  /** Bytes; null while one request brings it. */
+  size: number | null
+  received: number | null
+  state: 'receiving' | 'ready'
+  created_at: string
+  expires_at: string
+}
+
 export interface Key {
   id: string
   account: string
@@ -110,6 +124,16 @@ export class Client {
   /** @throws ServiceError `job_finished` when there is nothing left to cancel */
   cancel(id: number): Promise<Job> {
     return this.#ask(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+  }
+
+  /** Uploads that have not expired, newest first. */
+  uploads(query: Record<string, string> = {}): Promise<{ uploads: ListedUpload[]; next_cursor: string | null }> {
+    return this.#ask(`/uploads?${new URLSearchParams(query).toString()}`)
+  }
+
+  /** Whole or not. */
+  async deleteUpload(number: number): Promise<void> {
+    await request(this.#service, `/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
   }
 
   limits(): Promise<ReturnType<typeof publishedLimits>> {

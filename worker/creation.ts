@@ -7,6 +7,7 @@ import { findIdempotency, findJobByBackendId, insertIdempotency, insertJob, inse
 import { settings } from './env.ts'
 import { findUpload } from './ledger/uploads.ts'
 import { notFound, RequestError } from './problems.ts'
+import { nameOfInput, soughtOf } from './search.ts'
 import { sign } from './signing.ts'
 import { SECRETS_FIELD, sourceRef } from './sink.ts'
 import { seal } from './vault.ts'
@@ -35,6 +36,7 @@ export interface Created {
   config: JobConfig
   warnings: Warning[]
   createdAt: number
+  inputName: string
   retryOf: number | null
   /** The key came before; nothing was made. */
   repeated: boolean
@@ -45,7 +47,8 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
   const { account, config, kind, secrets, warnings, retryOf } = wish
   const now = Date.now()
   const source = sourceRef(account, config, secrets)
-  if (source.provider === 'file-upload' && !(await findUpload(env.DB, account, source.number, now))) {
+  const upload = source.provider === 'file-upload' ? await findUpload(env.DB, account, source.number, now) : null
+  if (source.provider === 'file-upload' && !upload) {
     const message = `There is no uploaded file ${source.number}. Upload it first: POST /uploads answers its number.`
     throw new RequestError('invalid_request', message, {
       field: 'input',
@@ -53,6 +56,7 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
     })
   }
   const jobId = crypto.randomUUID()
+  const inputName = nameOfInput(config, upload?.name ?? null)
   const job = {
     jobId,
     account,
@@ -65,6 +69,8 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
     deadlineAt: now + DEADLINE_MS,
     retryOf,
     webhook: Boolean(config.webhook_url),
+    inputName,
+    sought: soughtOf(config, inputName),
     maxActive: settings(env).maxActiveJobs,
   }
   const key = wish.idempotency?.key ?? null
@@ -80,7 +86,7 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
   const results = await env.DB.batch<{ id: number }>(statements)
   const inserted = results[key === null ? 0 : 1]?.results[0]
   if (!inserted) return repeated(env, account, key ?? '', fingerprint)
-  return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, retryOf, repeated: false }
+  return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
 }
 
 /** The same key came before: same request, same answer; another body, or a dry run of it, is refused (I10). */
@@ -98,13 +104,15 @@ async function repeated(env: Env, account: string, key: string, fingerprint: str
   const job = await findJobByBackendId(env.DB, first.job_id)
   // Deleted since: its key still does not make a second one.
   if (!job || job.deleted_at !== null) throw notFound()
+  const config = JSON.parse(job.config) as JobConfig
   return {
     id: job.id,
     jobId: job.job_id,
     kind: job.kind,
-    config: JSON.parse(job.config) as JobConfig,
+    config,
     warnings: JSON.parse(first.warnings) as Warning[],
     createdAt: job.created_at,
+    inputName: job.input_name ?? nameOfInput(config, null),
     retryOf: job.retry_of,
     repeated: true,
   }

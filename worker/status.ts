@@ -2,6 +2,7 @@
 // Not in charge of: its shape (contract/status.ts).
 import type { JobError, Warning } from '#contract/errors.ts'
 import type { Estimate } from '#contract/estimate.ts'
+import type { JobConfig } from '#contract/job.ts'
 import type { PublicOutput, PublicStatus } from '#contract/status.ts'
 import { publicStatus } from '#contract/status.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
@@ -10,6 +11,7 @@ import type { StoredOutput } from './commit.ts'
 import { monitorOf } from './follow.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { objectAddress } from './routes/objects.ts'
+import { nameOfInput } from './search.ts'
 
 const DAY_MS = 86_400_000
 
@@ -35,6 +37,7 @@ export async function statusOf(
     dryRun: job.kind === 'plan',
     estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
     retryOf: job.retry_of,
+    inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
     position: job.position ?? null,
     createdAt: job.created_at,
     startedAt: job.started_at,

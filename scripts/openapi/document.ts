@@ -20,6 +20,10 @@ const json = (schema: Schema) => ({ type: 'application/json', schema })
 const bytes = { type: 'application/octet-stream', schema: {} }
 const text: Schema = { type: 'string' }
 const idempotency = { 'Idempotency-Key': { ...text, maxLength: 255, description: 'The same key makes no second job.' } }
+const page = {
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  cursor: { ...text, description: '`next_cursor` of the page before.' },
+}
 const loose: Schema = { type: 'object' }
 
 export const exampleJob = {
@@ -47,6 +51,14 @@ export const operations: Record<string, Operation> = {
     answers: json(ref('Upload')),
     errors: ['invalid_request', 'length_required', 'too_large', 'unsupported_media_type'],
   },
+  'GET /uploads': {
+    summary: 'List uploads that have not expired, newest first',
+    auth: 'jobs',
+    query: { ...page, state: { enum: ['receiving', 'ready'] } },
+    status: 200,
+    answers: json(ref('UploadList')),
+    errors: ['invalid_request'],
+  },
   'GET /uploads/{number}': {
     summary: 'The file back',
     auth: 'jobs',
@@ -69,8 +81,13 @@ export const operations: Record<string, Operation> = {
     summary: 'List jobs, newest first',
     auth: 'jobs',
     query: {
-      limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      cursor: text,
+      ...page,
+      search: {
+        ...text,
+        maxLength: 200,
+        description:
+          'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name or address.',
+      },
       state: {
         ...text,
         description: 'Comma-separated: ready, queued, running, committing, completed, error, failed, cancelled.',

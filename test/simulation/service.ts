@@ -249,6 +249,7 @@ export class Service {
       warnings: [],
       outputs: [],
       retryOf: null,
+      inputName: id,
       dryRun: task.kind === 'plan',
       estimate: null,
       position: null,

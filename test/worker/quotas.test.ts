@@ -55,6 +55,8 @@ async function insert(account: string, count: number, priority = 0): Promise<voi
       deadlineAt: Date.now() + 1e9,
       retryOf: null,
       webhook: false,
+      inputName: 'film.mp4',
+      sought: 'film.mp4',
       maxActive: 10_000,
     }
     statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))

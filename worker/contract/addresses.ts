@@ -181,6 +181,16 @@ export function inputName(input: string): string {
   return name === '' ? 'input' : name
 }
 
+/** The file's name as people know it: `https://h/a/My%20film.mp4?x` → `My film.mp4`. Of an upload: `Upload 12`. */
+export function fileNameOf(input: string): string {
+  const scheme = schemeOf(input)
+  const path = scheme === null || scheme === 'http' || scheme === 'https' ? input.replace(/[?#].*$/s, '') : input
+  const number = /^(?:.*\/uploads\/)?(\d+)$/s.exec(path)?.[1]
+  if (number !== undefined) return `Upload ${number}`
+  const last = path.split('/').findLast((element) => element !== '') ?? input
+  return scheme === 'http' || scheme === 'https' ? decode(last) : last
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

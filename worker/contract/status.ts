@@ -51,6 +51,8 @@ export interface PublicStatus {
   estimate: Estimate | null
   /** Front-end id of the job that this one repeats. */
   retry_of: number | null
+  /** What the source is called: an upload's name, else the file's in its address. */
+  input_name: string
   queue_position: number | null
   eta_seconds: number | null
   created_at: string
@@ -70,6 +72,7 @@ export interface StatusFacts {
   dryRun: boolean
   estimate: Estimate | null
   retryOf: number | null
+  inputName: string
   /** Queued tasks before this one; only while it waits. */
   position: number | null
   /** Milliseconds since 1970. */
@@ -149,6 +152,7 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     dry_run: facts.dryRun,
     estimate: facts.estimate,
     retry_of: facts.retryOf,
+    input_name: facts.inputName,
     queue_position: facts.position,
     eta_seconds:
       ended || facts.task !== 'running'

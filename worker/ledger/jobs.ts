@@ -22,6 +22,8 @@ export interface JobRow {
   deadline_at: number
   retry_of: number | null
   deleted_at: number | null
+  /** null = made before names were kept. */
+  input_name: string | null
   /** 1 = somebody wants to be told of the end. */
   webhook: number
 }
@@ -47,6 +49,10 @@ export interface NewJob {
   /** Front-end id of the job that is repeated. */
   retryOf: number | null
   webhook: boolean
+  /** Of the source, as people know it. */
+  inputName: string
+  /** What a search looks through (search.ts). */
+  sought: string
   /** Jobs of the account that may be active together, unless its own row says otherwise. */
   maxActive: number
 }
@@ -61,8 +67,8 @@ const underQuota = (account: string, fallback: string) => `(
 export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | null): D1PreparedStatement {
   return db
     .prepare(
-      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook)
-       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11
+      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook, input_name, sought)
+       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11, ?13, ?14
        WHERE (?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1))
          AND ${underQuota('?2', '?12')}
        RETURNING id`,
@@ -80,6 +86,8 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
       job.retryOf,
       job.webhook ? 1 : 0,
       job.maxActive,
+      job.inputName,
+      job.sought,
     )
 }
 
@@ -135,27 +143,48 @@ export function findJobByBackendId(db: D1Database, jobId: string) {
   return db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTask>()
 }
 
+/** Characters of a job_id that mean it: fewer are in too many names, and in too many ids. */
+const JOB_ID_PART = 8
+
 export interface JobFilter {
   states: JobState[]
   /** Only ids below this one: the cursor. */
   before: number | null
   createdFrom: number | null
   createdTo: number | null
+  /** Folded (search.ts); null = all. */
+  search: string | null
   limit: number
 }
 
+/** A job is found by its number, by the beginning of its job_id, and by any part of its source's name or address. */
+const found = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
+      OR (length(?7) >= ${JOB_ID_PART} AND substr(job_id, 1, length(?7)) = ?7))`
+
+/** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
 export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<JobWithTask[]> {
   const { results } = await db
     .prepare(
       `${withTask}
-       WHERE jobs.account = ?1 AND jobs.deleted_at IS NULL
-         AND (?2 IS NULL OR jobs.id < ?2)
-         AND (?3 IS NULL OR jobs.created_at >= ?3)
-         AND (?4 IS NULL OR jobs.created_at < ?4)
-         AND (?5 = '[]' OR jobs.state IN (SELECT value FROM json_each(?5)))
-       ORDER BY jobs.id DESC LIMIT ?6`,
+       WHERE jobs.id IN (
+         SELECT id FROM jobs INDEXED BY jobs_listed
+         WHERE account = ?1 AND deleted_at IS NULL AND id < ?2
+           AND (?3 IS NULL OR created_at >= ?3)
+           AND (?4 IS NULL OR created_at < ?4)
+           AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
+           AND (?7 IS NULL OR ${found})
+         ORDER BY id DESC LIMIT ?6)
+       ORDER BY jobs.id DESC`,
     )
-    .bind(account, filter.before, filter.createdFrom, filter.createdTo, JSON.stringify(filter.states), filter.limit)
+    .bind(
+      account,
+      filter.before ?? Number.MAX_SAFE_INTEGER,
+      filter.createdFrom,
+      filter.createdTo,
+      JSON.stringify(filter.states),
+      filter.limit,
+      filter.search,
+    )
     .all<JobWithTask>()
   return results
 }

@@ -63,6 +63,32 @@ export async function findUpload(
     .first<UploadRow & { size: number; etag: string }>()
 }
 
+export interface UploadFilter {
+  state: UploadRow['state'] | null
+  /** Only numbers below this one: the cursor. */
+  before: number | null
+  limit: number
+}
+
+/** Newest first; those whose time is over are not there any more. */
+export async function listUploads(
+  db: D1Database,
+  account: string,
+  filter: UploadFilter,
+  now: number,
+): Promise<UploadRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT ${columns} FROM uploads
+       WHERE account = ?1 AND number < ?2 AND expires_at > ?3
+         AND (?4 IS NULL OR state = ?4)
+       ORDER BY number DESC LIMIT ?5`,
+    )
+    .bind(account, filter.before ?? Number.MAX_SAFE_INTEGER, now, filter.state, filter.limit)
+    .all<UploadRow>()
+  return results
+}
+
 /** An upload of that account in whatever state, or null. */
 export async function findAnyUpload(db: D1Database, account: string, number: number): Promise<UploadRow | null> {
   return db

@@ -22,8 +22,10 @@ import { invalidBody, notFound, RequestError } from '../problems.ts'
 import { purgeJob } from '../purge.ts'
 import { repetitionOf } from '../retry.ts'
 import { scheduleSoon } from '../schedule.ts'
+import { folded } from '../search.ts'
 import { statusOf } from '../status.ts'
 import { serveEvents } from './events.ts'
+import { cursor, limit, refuseQuery, searchText } from './query.ts'
 import { replay, serveDeliveries } from './webhooks.ts'
 
 /** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
@@ -45,8 +47,8 @@ const rowStates: Readonly<Record<(typeof stateNames)[number], JobState[]>> = {
 }
 
 const listQuery = z.strictObject({
-  limit: z._default(z.coerce.number().check(z.int(), z.gte(1), z.lte(100)), 20),
-  cursor: z.optional(z.string().check(z.regex(/^[1-9]\d{0,14}$/, 'as `next_cursor` gave it'))),
+  limit,
+  cursor,
   state: z.optional(
     z.pipe(
       z.pipe(
@@ -58,6 +60,7 @@ const listQuery = z.strictObject({
   ),
   created_from: z.optional(z.iso.datetime({ offset: true })),
   created_to: z.optional(z.iso.datetime({ offset: true })),
+  search: searchText,
 })
 
 const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
@@ -93,6 +96,7 @@ export const jobs = new Hono<AppEnv>()
       before: query.cursor === undefined ? null : Number(query.cursor),
       createdFrom: query.created_from === undefined ? null : Date.parse(query.created_from),
       createdTo: query.created_to === undefined ? null : Date.parse(query.created_to),
+      search: query.search === undefined ? null : folded(query.search),
       limit: query.limit + 1,
     })
     const page = rows.slice(0, query.limit)
@@ -197,6 +201,7 @@ function created(c: Context<AppEnv>, job: Created): Response {
         dryRun: job.kind === 'plan',
         estimate: null,
         retryOf: job.retryOf,
+        inputName: job.inputName,
         position: null,
         createdAt: job.createdAt,
         startedAt: null,
@@ -207,22 +212,4 @@ function created(c: Context<AppEnv>, job: Created): Response {
     200,
     { location: `${baseUrl(c)}/api/v0/job/${job.id}` },
   )
-}
-
-interface QueryResult {
-  success: boolean
-  error?: { issues: readonly { path: readonly PropertyKey[]; message: string; keys?: readonly string[] }[] }
-}
-
-function refuseQuery(result: QueryResult): void {
-  if (result.success) return
-  const details = (result.error?.issues ?? []).map((issue) => ({
-    code: 'invalid_value',
-    field: issue.keys ? issue.keys.join(', ') : issue.path.join('.'),
-    message: issue.message,
-  }))
-  throw new RequestError('invalid_request', `The query is not valid: ${details[0]?.field}: ${details[0]?.message}`, {
-    details,
-    ...(details[0] ? { field: details[0].field } : {}),
-  })
 }

@@ -1,14 +1,19 @@
 // In charge of: files that a client uploads to use as a job's input (specification 2.1 input, file-upload): one request
-// with the bytes as its body or as a form, reading them back, deleting them.
+// with the bytes as its body or as a form, listing them, reading them back, deleting them.
 // Not in charge of: taking the bytes apart (receive.ts), resumable uploads at the same address (tus.ts), jobs that use them.
+import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
+import * as z from 'zod/mini'
 import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
-import { deleteUpload, findUpload, insertUpload, markUploadReady } from '../ledger/uploads.ts'
+import type { UploadRow } from '../ledger/uploads.ts'
+import { deleteUpload, findUpload, insertUpload, listUploads, markUploadReady } from '../ledger/uploads.ts'
 import { notFound, RequestError } from '../problems.ts'
+import { resumable } from '../tus/upload.ts'
 import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
+import { cursor, limit, refuseQuery } from './query.ts'
 import { discard, receiveForm, receiveRaw } from './receive.ts'
 import { answerStored } from './stored.ts'
 import { tus } from './tus.ts'
@@ -101,6 +106,50 @@ uploads.post('/', async (c) => {
   const answer = { uploaded_file_number: number, input, name, size, expires_at: new Date(expires_at).toISOString() }
   return c.json(answer, 201, { location: input })
 })
+
+const listQuery = z.strictObject({
+  limit,
+  cursor,
+  state: z.optional(z.enum(['receiving', 'ready'])),
+})
+
+// Newest first. How much of a resumable upload is stored is known to its own object alone.
+uploads.get('/', zValidator('query', listQuery, refuseQuery), async (c) => {
+  const { limit: count, cursor: before, state } = c.req.valid('query')
+  const account = c.get('account')
+  const rows = await listUploads(
+    c.env.DB,
+    account,
+    {
+      state: state ?? null,
+      before: before === undefined ? null : Number(before),
+      limit: count + 1,
+    },
+    Date.now(),
+  )
+  const page = rows.slice(0, count)
+  const base = baseUrl(c)
+  return c.json({
+    uploads: await Promise.all(page.map((row) => listed(c.env, row, base))),
+    next_cursor: rows.length > count ? String(page.at(-1)?.number) : null,
+  })
+})
+
+async function listed(env: Env, row: UploadRow, base: string) {
+  const standing = row.state === 'ready' ? null : await resumable(env, row.number).look(row.account)
+  return {
+    uploaded_file_number: row.number,
+    input: `${base}/uploads/${row.number}`,
+    name: row.name,
+    content_type: row.content_type,
+    size: standing?.length ?? row.size,
+    received: standing?.offset ?? row.size,
+    // Looking at one whose end was interrupted may have ended it.
+    state: standing?.state === 'ready' ? 'ready' : row.state,
+    created_at: new Date(row.created_at).toISOString(),
+    expires_at: new Date(standing?.expiresAt ?? row.expires_at).toISOString(),
+  }
+}
 
 function numberOf(c: Context<AppEnv, '/:number'>): number {
   const text = c.req.param('number')

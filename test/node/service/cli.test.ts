@@ -93,6 +93,25 @@ describe('a job', () => {
     expect(list).toMatchObject({ jobs: [{ _auto_generated_id_: 1 }], next_cursor: null })
   })
 
+  test('is found by the name of its source; what was uploaded is listed and deleted', async () => {
+    expect(JSON.parse((await splicepoint(['list', '--search', 'FILM.mp4', '--json'])).stdout)).toMatchObject({
+      jobs: [{ _auto_generated_id_: 1 }],
+    })
+    expect(await splicepoint(['list', '--search', 'nothing'])).toMatchObject({ code: 0, stdout: '' })
+    expect((await splicepoint(['uploads', 'list', '--limit', '1'])).stdout).toMatch(
+      /^1 {2}\d+ bytes {2}ready {2}until \S+ {2}film\.mp4\n$/,
+    )
+    expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 0, stdout: 'Upload 1 is deleted.\n' })
+    expect(JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout)).toEqual({
+      uploads: [],
+      next_cursor: null,
+    })
+    expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 3 })
+    for (const odd of [['delete'], ['list', '1'], ['delete', 'x'], ['purge']]) {
+      expect((await splicepoint(['uploads', ...odd])).code, odd.join(' ')).toBe(2)
+    }
+  })
+
   test('from standard input; the same Idempotency-Key makes no second one', async () => {
     const args = ['submit', '--file', '-', '--json', '--idempotency-key', 'once']
     const stdin = JSON.stringify(jobOf(media.url, 'http'))
