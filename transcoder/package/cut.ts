@@ -16,15 +16,25 @@ export class StreamError extends Error {
 export interface Cadence {
   /** Pictures of a full segment. */
   segmentFrames: number
-  /** Segments also end before these pictures. Ascending; the grid of full segments stays where it is. */
+  /** Segments also end before these pictures. Ascending; the grid of full segments stays where it is (segmentEnd). */
   spliceFrames: readonly number[]
   frameRate: Rational
 }
 
-/** The first picture behind the segment that begins with picture `start`. */
+/** A grid's boundary nearer to a splice point than this part of a full segment is left out. */
+const NEAR = 1 / 8
+
+/**
+ * The first picture behind the segment that begins with picture `start`. Beside a splice point the grid gives way: an
+ * advertisement that returns a picture behind it would otherwise leave a segment of one picture, at which players stumble.
+ * Distances in proportion to a segment, so that renditions of different frame rates agree.
+ */
 export function segmentEnd({ segmentFrames, spliceFrames }: Cadence, start: number): number {
-  const full = (Math.floor(start / segmentFrames) + 1) * segmentFrames
-  return Math.min(full, spliceFrames.find((frame) => frame > start) ?? full)
+  const splice = spliceFrames.find((frame) => frame > start)
+  for (let at = (Math.floor(start / segmentFrames) + 1) * segmentFrames; ; at += segmentFrames) {
+    if (splice !== undefined && splice <= at) return splice
+    if (!spliceFrames.some((frame) => Math.abs(frame - at) < segmentFrames * NEAR)) return at
+  }
 }
 
 /** The moment of a picture in ticks, exact but for the rounding to one tick. */
