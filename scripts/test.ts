@@ -27,8 +27,12 @@ interface Count {
 /** Whatever looks at what an ffmpeg made. Leases, restarts and the like are the same with every one. */
 const ENGINE_TESTS = [
   'test/node/ffmpeg',
+  'test/node/mpegts',
   'test/node/transcoder/run.test.ts',
+  'test/node/transcoder/segments.test.ts',
+  'test/node/transcoder/sidecars.test.ts',
   'test/node/service/jobs.test.ts',
+  'test/node/service/segmented.test.ts',
   'test/node/service/input.test.ts',
   'test/node/service/demo.test.ts',
 ]
