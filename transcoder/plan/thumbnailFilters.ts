@@ -1,9 +1,10 @@
 // In charge of: filters and arguments of the sheets of small pictures and of the poster, which the same decode serves.
 // Not in charge of: their sizes and times (thumbnails.ts), taking them out of the pipes (transcoder/segments).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { beginning, framing, toneMap } from './filters.ts'
+import { beginning, framing } from './filters.ts'
 import type { Plan, VideoPlan } from './plan.ts'
 import type { Branch } from './graph.ts'
+import { toneMap } from './scaling.ts'
 
 /** swscale's names. */
 const MATRICES: Record<string, string> = {
