@@ -22,6 +22,11 @@ const SILENCE_MS = 60_000
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
+/** Only of what takes several requests. */
+function uploaded(stored: number, size: number): void {
+  if (stored < size) say(`Uploading: ${Math.floor((stored / size) * 100)} %`)
+}
+
 async function watch(client: Client, id: number): Promise<PublicStatus> {
   const line = progressLine(process.stdout)
   const show = ({ status }: Job): void => line.show(status)
@@ -36,7 +41,7 @@ async function watch(client: Client, id: number): Promise<PublicStatus> {
 async function transcode(service: RunningService, source: Source): Promise<string[]> {
   const { engine } = service
   const client = new Client(service.baseUrl, service.apiKey)
-  const order = makeOrder(source, (await client.upload(source.path, source.name)).input)
+  const order = makeOrder(source, (await client.upload(source.path, source.name, { progress: uploaded })).input)
   const { _auto_generated_id_: id } = await client.create(order.body)
   say(`Job ${id}: ${source.name} → ${order.renditions.map(({ output }) => output).join(', ')}`)
   const status = await watch(client, id)

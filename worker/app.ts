@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { authenticate } from './auth.ts'
 import type { AppEnv } from './http.ts'
-import { answerError, errorResponse, notFound } from './problems.ts'
+import { answerError, errorResponse, notAllowed, RequestError } from './problems.ts'
 import { dashboard } from './routes/dashboard.ts'
 import { accounts } from './routes/accounts.ts'
 import { door } from './routes/door.ts'
@@ -62,7 +62,7 @@ const crossOrigin = cors({
 
 export const app = new Hono<AppEnv>()
   .onError(answerError)
-  .notFound(() => errorResponse(notFound()))
+  .notFound((c) => errorResponse(noRoute(c.req.path)))
   .use('/api/*', crossOrigin)
   .use('/uploads/*', tusHeaders)
   .use('/uploads/*', crossOrigin)
@@ -78,3 +78,13 @@ export const app = new Hono<AppEnv>()
   .route('/o', objects)
   .route('/', dashboard)
   .route('/', door as unknown as Hono<AppEnv>)
+
+/** What takes an address by another method says so (RFC 9110, 15.5.6); middleware alone serves nothing. */
+function noRoute(path: string): RequestError {
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
+    app.router.match(method === 'HEAD' ? 'GET' : method, path)[0].some(([[, route]]) => route.method !== 'ALL'),
+  )
+  return methods.length > 0
+    ? notAllowed(methods.join(', '))
+    : new RequestError('not_found', 'There is no such address in this version. /docs lists all of them.')
+}

@@ -28,6 +28,11 @@ export function notFound(): RequestError {
   return new RequestError('not_found', 'There is nothing at this address for this account.')
 }
 
+/** @param allow methods, as the header has them */
+export function notAllowed(allow: string): RequestError {
+  return new RequestError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
+}
+
 /** 400 with all problems, the first of them as the message. */
 export function invalidBody(problems: Problem[]): RequestError {
   const [first] = problems

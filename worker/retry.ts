@@ -7,6 +7,7 @@ import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import { validateJob } from '#contract/job.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { invalidBody, RequestError } from './problems.ts'
+import { problemsOf } from './refusal.ts'
 import { secretsOf } from './sink.ts'
 
 const address = z.optional(z.string())
@@ -18,6 +19,14 @@ const retryBody = z.strictObject({
   logo_url: address,
   webhook_url: address,
 })
+
+const text = { expects: 'a text, or be left out' }
+const expectations = {
+  cloud_credentials: { expects: 'an object with the member input and, if you like, output', hidden: true },
+  input: text,
+  logo_url: text,
+  webhook_url: text,
+}
 
 const ADDRESSES = ['input', 'logo_url', 'webhook_url'] as const
 
@@ -41,13 +50,7 @@ export async function repetitionOf(env: Env, job: JobWithTask, body: unknown, ba
   }
   const parsed = retryBody.safeParse(body)
   if (!parsed.success) {
-    throw invalidBody(
-      parsed.error.issues.map((issue) => ({
-        code: issue.code === 'unrecognized_keys' ? 'unknown_field' : 'invalid_type',
-        field: issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue.path.join('.'),
-        message: `${issue.message}; a retry takes cloud_credentials, input, logo_url and webhook_url, all of them optional`,
-      })),
-    )
+    throw invalidBody(problemsOf(parsed.error.issues, body, expectations))
   }
   const brought = parsed.data
   const config = JSON.parse(job.config) as JobConfig

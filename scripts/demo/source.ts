@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
+import { MAX_RESUMABLE_BYTES } from '#contract/limits.ts'
 import type { Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { STARTED_FROM } from '../local/settings.ts'
 
@@ -29,11 +29,9 @@ export async function requireFile(name: string): Promise<string> {
   if (found === null) throw new Error(`There is no file ${path}.`)
   if (!found.isFile()) throw new Error(`${path} is not a file.`)
   if (found.size === 0) throw new Error(`${path} is empty.`)
-  if (found.size > MAX_UPLOAD_BYTES) {
-    const size = Math.ceil(found.size / 1e6)
+  if (found.size > MAX_RESUMABLE_BYTES) {
     throw new Error(
-      `${path} has ${size} MB; this version takes uploads of at most ${MAX_UPLOAD_BYTES / 1e6} MB. ` +
-        'A larger file can be a job’s input by its http(s) address (cloud_provider "http").',
+      `${path} has ${Math.ceil(found.size / 1e9)} GB; an upload has at most ${MAX_RESUMABLE_BYTES / 1e9} GB.`,
     )
   }
   return path

@@ -2,6 +2,7 @@
 // Not in charge of: paths (addresses.ts, destinations.ts), whether a key is right (the store says so).
 import { parseHttp, schemeOf, SCHEMES } from './addresses.ts'
 import { availableValues, isProviderAvailable, notAvailable } from './availability.ts'
+import { hintOf } from './hints.ts'
 import { readStoreKey } from './keys.ts'
 import type { Findings } from './problems.ts'
 import { redactCredentials, showValue } from './redact.ts'
@@ -64,7 +65,7 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
   // Decision "unknown fields": inside cloud_credentials an unknown member is sealed, never echoed, and named in a warning.
   const unknown: Members = {}
   for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credential.shape, each))) {
-    warnUnknown(`${path}.${showName(name)}`, 'kept sealed and never shown', findings)
+    warnUnknown(`${path}.${showName(name)}`, `kept sealed and never shown${hintOf(name, path)}`, findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }
   checkAmazon(known, path, findings)

@@ -2,6 +2,7 @@
 // Not in charge of: what the fields are (request.ts).
 import * as z from 'zod/mini'
 import { availableValues } from './availability.ts'
+import { hintOf } from './hints.ts'
 import type { Bounds, Findings, ProblemCode } from './problems.ts'
 import { copyUnknown, looksSecret, showValue } from './redact.ts'
 import { fields } from './request.ts'
@@ -132,7 +133,7 @@ export function copyUnknownFields(
     findings.warn(
       'unknown_field',
       join(path, showName(name)),
-      `${join(path, showName(name))} is not a field of this service: it has no effect and ${kept}`,
+      `${join(path, showName(name))} is not a field of this service: it has no effect and ${kept}${hintOf(name, path)}`,
     )
   }
   if (names.length > MAX_UNKNOWN_WARNINGS) {

@@ -10,6 +10,7 @@ import type { AppEnv } from '../http.ts'
 import type { AccountRow } from '../ledger/accounts.ts'
 import { findAccount, listAccounts, saveQuotas } from '../ledger/accounts.ts'
 import { invalidBody, notFound } from '../problems.ts'
+import { problemsOf } from '../refusal.ts'
 
 const MAX_BODY = 16 * 1024
 
@@ -20,6 +21,17 @@ const quotas = z.strictObject({
   max_running: whole,
   weight: z._default(z.number().check(z.gte(0.01), z.lte(100)), 1),
 })
+
+const orDefault = {
+  expects: 'a whole number from 0 to 1000000, or null for the default',
+  minimum: 0,
+  maximum: 1_000_000,
+}
+const expectations = {
+  max_active_jobs: orDefault,
+  max_running: orDefault,
+  weight: { expects: 'a number from 0.01 to 100', minimum: 0.01, maximum: 100 },
+}
 
 const name = z.object({ account: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)) })
 
@@ -35,13 +47,7 @@ export const accounts = new Hono<AppEnv>()
       const { value } = await readJson(c, MAX_BODY)
       const parsed = quotas.safeParse(value)
       if (!parsed.success) {
-        throw invalidBody(
-          parsed.error.issues.map((issue) => ({
-            code: 'invalid_value',
-            field: issue.path.join('.'),
-            message: issue.message,
-          })),
-        )
+        throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
       }
       const { account } = c.req.valid('param')
       await saveQuotas(c.env.DB, account, parsed.data)

@@ -20,12 +20,13 @@ import type { JobWithTask } from '../ledger/jobs.ts'
 import { findJob, listJobs, markDeleted } from '../ledger/jobs.ts'
 import { invalidBody, notFound, RequestError } from '../problems.ts'
 import { purgeJob } from '../purge.ts'
+import { refuseQuery } from '../refusal.ts'
 import { repetitionOf } from '../retry.ts'
 import { scheduleSoon } from '../schedule.ts'
 import { folded } from '../search.ts'
 import { statusOf } from '../status.ts'
 import { serveEvents } from './events.ts'
-import { cursor, limit, refuseQuery, searchText } from './query.ts'
+import { cursor, limit, pageQuery, searchText } from './query.ts'
 import { replay, serveDeliveries } from './webhooks.ts'
 
 /** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
@@ -63,13 +64,23 @@ const listQuery = z.strictObject({
   search: searchText,
 })
 
+const time = { expects: 'a date and time with its zone, as in 2026-11-21T10:00:00Z' }
+const refuseListQuery = refuseQuery({
+  ...pageQuery,
+  search: { expects: 'a text of 1 to 200 characters' },
+  state: { expects: `one or more of ${stateNames.join(', ')}, separated by commas`, allowed: stateNames },
+  created_from: time,
+  created_to: time,
+})
+
 const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
+const refuseCreateQuery = refuseQuery({ dry_run: { expects: 'true or false', allowed: ['true', 'false'] } })
 
 export const jobs = new Hono<AppEnv>()
   .use(authenticate('jobs'))
 
   // 4.1 Create a job
-  .post('/', zValidator('query', createQuery, refuseQuery), async (c) => {
+  .post('/', zValidator('query', createQuery, refuseCreateQuery), async (c) => {
     const { value, text } = await readJson(c, MAX_BODY_BYTES)
     const checked = validateJob(value, { baseUrl: baseUrl(c) })
     if (!checked.ok) throw invalidBody(checked.problems)
@@ -89,7 +100,7 @@ export const jobs = new Hono<AppEnv>()
   })
 
   // List: newest first
-  .get('/', zValidator('query', listQuery, refuseQuery), async (c) => {
+  .get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
     const query = c.req.valid('query')
     const rows = await listJobs(c.env.DB, c.get('account'), {
       states: [...new Set((query.state ?? []).flatMap((name) => rowStates[name]))],

@@ -7,20 +7,30 @@ import { readJson } from '../body.ts'
 import type { AppEnv } from '../http.ts'
 import type { KeyRow } from '../ledger/keys.ts'
 import { findKey, insertKey, listKeys, revokeKey } from '../ledger/keys.ts'
-import { notFound, RequestError } from '../problems.ts'
+import { invalidBody, notFound } from '../problems.ts'
+import { problemsOf } from '../refusal.ts'
 import { toBase64Url } from '../signing.ts'
 
 const MAX_BODY = 16 * 1024
 const newKey = z.strictObject({
-  account: z._default(
-    z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'lower-case letters, digits and hyphens, 40 at most')),
-    'default',
-  ),
+  account: z._default(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)), 'default'),
   label: z._default(z.string().check(z.maxLength(100)), ''),
   scopes: z._default(z.array(z.enum(['jobs', 'admin'])).check(z.minLength(1)), ['jobs']),
   requests_per_minute: z._default(z.nullable(z.number().check(z.int(), z.gte(1), z.lte(1_000_000))), null),
   priority: z._default(z.number().check(z.int(), z.gte(-10), z.lte(10)), 0),
 })
+
+const expectations = {
+  account: { expects: '1 to 40 lower-case letters, digits and hyphens, not beginning with a hyphen' },
+  label: { expects: 'a text of at most 100 characters', maximum: 100 },
+  scopes: { expects: 'a list of at least one of "jobs", "admin"', allowed: ['jobs', 'admin'] },
+  requests_per_minute: {
+    expects: 'a whole number from 1 to 1000000, or null for the default',
+    minimum: 1,
+    maximum: 1_000_000,
+  },
+  priority: { expects: 'a whole number from -10 to 10', minimum: -10, maximum: 10 },
+}
 
 const keyId = z.object({ id: z.string().check(z.regex(/^sp_[A-Za-z0-9_-]{12}$/)) })
 
@@ -30,13 +40,7 @@ export const keys = new Hono<AppEnv>()
     const { value } = await readJson(c, MAX_BODY)
     const parsed = newKey.safeParse(value)
     if (!parsed.success) {
-      throw new RequestError('invalid_request', 'The key was not issued; see details.', {
-        details: parsed.error.issues.map((issue) => ({
-          code: issue.code,
-          field: issue.path.join('.'),
-          message: issue.message,
-        })),
-      })
+      throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
     }
     return c.json(await issue(c.env, parsed.data), 201)
   })

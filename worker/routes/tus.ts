@@ -5,7 +5,7 @@ import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import { deleteUpload, findAnyUpload, insertUpload } from '../ledger/uploads.ts'
-import { notFound, RequestError } from '../problems.ts'
+import { notAllowed, notFound, RequestError } from '../problems.ts'
 import {
   capabilities,
   checkVersion,
@@ -61,10 +61,6 @@ export async function tus(c: Context<AppEnv>, next: Next): Promise<Response | vo
     default:
       throw notAllowed('HEAD, PATCH, DELETE, GET, OPTIONS')
   }
-}
-
-function notAllowed(allow: string): RequestError {
-  return new RequestError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
 }
 
 async function create(c: Context<AppEnv>): Promise<Response> {

@@ -11,9 +11,10 @@ import { baseUrl } from '../http.ts'
 import type { UploadRow } from '../ledger/uploads.ts'
 import { deleteUpload, findUpload, insertUpload, listUploads, markUploadReady } from '../ledger/uploads.ts'
 import { notFound, RequestError } from '../problems.ts'
+import { refuseQuery } from '../refusal.ts'
 import { resumable } from '../tus/upload.ts'
 import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
-import { cursor, limit, refuseQuery } from './query.ts'
+import { cursor, limit, pageQuery } from './query.ts'
 import { discard, receiveForm, receiveRaw } from './receive.ts'
 import { answerStored } from './stored.ts'
 import { tus } from './tus.ts'
@@ -113,8 +114,13 @@ const listQuery = z.strictObject({
   state: z.optional(z.enum(['receiving', 'ready'])),
 })
 
+const refuseListQuery = refuseQuery({
+  ...pageQuery,
+  state: { expects: 'receiving or ready', allowed: ['receiving', 'ready'] },
+})
+
 // Newest first. How much of a resumable upload is stored is known to its own object alone.
-uploads.get('/', zValidator('query', listQuery, refuseQuery), async (c) => {
+uploads.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
   const { limit: count, cursor: before, state } = c.req.valid('query')
   const account = c.get('account')
   const rows = await listUploads(

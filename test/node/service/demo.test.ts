@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeClip, workspace } from '../media.ts'
@@ -38,9 +38,23 @@ test('a file with a space in its name and no sound goes through, is checked, and
 test('a file that cannot be taken is named before anything starts', async () => {
   await writeFile(space.file('large.mp4'), '')
   expect(await demo('large.mp4')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is empty') })
-  await truncate(space.file('large.mp4'), 100_000_001)
-  expect(await demo('large.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('at most 100 MB') })
+  await truncate(space.file('large.mp4'), 100_000_000_001)
+  expect(await demo('large.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('at most 100 GB') })
   expect(await demo('absent.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no file') })
   await writeFile(space.file('text.mp4'), 'text')
   expect(await demo('text.mp4')).toMatchObject({ code: 1, stderr: expect.stringContaining('is no video') })
+})
+
+test('a file that no single request carries goes in pieces', async () => {
+  await makeClip(space.file('wide.mp4'), { width: 320, height: 180, seconds: 1 })
+  // A box that players skip (ISO/IEC 14496-12, 8.1.2) makes it large without more pictures.
+  const { size } = await stat(space.file('wide.mp4'))
+  const free = Buffer.from([0, 0, 0, 0, 0x66, 0x72, 0x65, 0x65])
+  free.writeUInt32BE(101_000_000)
+  await appendFile(space.file('wide.mp4'), free)
+  await truncate(space.file('wide.mp4'), size + 101_000_000)
+  const { code, stdout } = await demo('wide.mp4')
+  expect(stdout).toMatch(/Uploading: \d+ %/)
+  expect(stdout).toContain('Everything is checked.')
+  expect(code).toBe(0)
 })

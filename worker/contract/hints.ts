@@ -1,0 +1,47 @@
+// In charge of: where a field that is unknown in one place probably belongs: a slip of spelling, or another level of the body.
+// Not in charge of: reading fields (reading.ts).
+import { audioProfile, credential, jobRequest, videoProfile } from './request.ts'
+
+const levels = [
+  { matches: (path: string) => path === '', shape: jobRequest.shape, place: 'the job itself, beside videoProfiles' },
+  { matches: (path: string) => path.startsWith('videoProfiles['), shape: videoProfile.shape, place: 'videoProfiles[]' },
+  { matches: (path: string) => path.startsWith('audioProfiles['), shape: audioProfile.shape, place: 'audioProfiles[]' },
+  {
+    matches: (path: string) => path.startsWith('cloud_credentials'),
+    shape: credential.shape,
+    place: 'cloud_credentials.input or .output',
+  },
+] as const
+
+/** Names that differ in case, hyphens and underscores alone are one. */
+const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/**
+ * @param path of the object that has the field; '' = the body
+ * @returns the end of a sentence that says "… is not a field here", from its semicolon on; '' when nothing is near
+ */
+export function hintOf(name: string, path: string): string {
+  const here = levels.find(({ matches }) => matches(path))
+  const near = Object.keys(here?.shape ?? {}).find((known) => isNear(plain(known), plain(name)))
+  if (near !== undefined) return `; did you mean ${near}?`
+  for (const { shape, place } of levels) {
+    const known = Object.keys(shape).find((each) => plain(each) === plain(name))
+    if (known !== undefined) return `; ${known} is a field of ${place}`
+  }
+  return ''
+}
+
+/** One letter more, less, other or swapped with its neighbour; short words must be equal. */
+function isNear(known: string, given: string): boolean {
+  if (known === given) return true
+  if (Math.min(known.length, given.length) < 5 || Math.abs(known.length - given.length) > 1) return false
+  let start = 0
+  while (start < known.length && known[start] === given[start]) start++
+  const [left, right] = [known.slice(start), given.slice(start)]
+  return (
+    left.slice(1) === right.slice(1) ||
+    left === right.slice(1) ||
+    left.slice(1) === right ||
+    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
+  )
+}
