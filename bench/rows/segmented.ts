@@ -19,9 +19,8 @@ import type { BenchOptions, Row } from '../table.ts'
 const run = promisify(execFile)
 const RUNS = 3
 const WALL_GOAL = 1.1
-const SAMPLE_MS = 100
-/** A question costs the service CPU time that the encoder needs on a small machine. */
-const FIRST_POLL_MS = 250
+/** Looking and asking cost CPU time that the encoder needs on a small machine. */
+const SAMPLE_MS = 250
 
 const rungs = [
   { output: '1080p', width: 1920, height: 1080, video_bitrate: 5000 },
@@ -110,7 +109,7 @@ async function firstStored(client: Client, { _auto_generated_id_: id }: Created)
     if (status.started_at != null) claimed ??= Date.parse(status.started_at)
     if (claimed !== null && (Number(status.xfer_progress) > 0 || status.job_completed))
       return (Date.now() - claimed) / 1000
-    await pause(FIRST_POLL_MS)
+    await pause(SAMPLE_MS)
   }
 }
 

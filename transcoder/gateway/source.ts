@@ -8,7 +8,7 @@ import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts 
 export type ReadInput = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
 export interface SourceOptions {
-  /** Bytes of one read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
+  /** Bytes of the largest read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
   rangeBytes?: number
   backoff?: Backoff
   /** Milliseconds without a single byte before the source is given up. */
@@ -16,6 +16,12 @@ export interface SourceOptions {
   /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
   stallMs?: number
 }
+
+/**
+ * Bytes of a reader's first read; each further one takes twice as many, up to `rangeBytes`. Probes and seeks look at a little and
+ * go away, and what was asked for has then left its store, which counts it.
+ */
+const FIRST_READ_BYTES = 1024 * 1024
 
 /** A byte order mark and `#EXTM3U` fit in. */
 const HEAD_BYTES = 16
@@ -60,6 +66,10 @@ export class Source {
     return this.#facts
   }
 
+  get #firstBytes(): number {
+    return Math.min(FIRST_READ_BYTES, this.#rangeBytes)
+  }
+
   /** Asks for the first range and pins what the answer says. */
   open(): Promise<SourceFacts> {
     this.#opening ??= this.#open()
@@ -69,7 +79,7 @@ export class Source {
   async #open(): Promise<SourceFacts> {
     for (;;) {
       try {
-        const response = await this.#ask({ first: 0, last: this.#rangeBytes - 1 }, null, this.#signal)
+        const response = await this.#ask({ first: 0, last: this.#firstBytes - 1 }, null, this.#signal)
         const { facts, delivery } = await judgeFirst(response)
         this.#kept = await this.#peek(delivery)
         this.#facts = facts
@@ -129,15 +139,26 @@ export class Source {
 
   async *#readRanges(facts: SourceFacts, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let at = range.first
+    let size = this.#firstBytes
+    let span: ByteRange = { first: at, last: at - 1 }
     let ahead: { first: number; delivery: Promise<Delivery> } | null = null
     const begin = (first: number, last: number): Promise<Delivery> => {
       const kept = first === 0 ? this.#takeKept() : null
       return kept === null ? this.#next(facts, { first, last }, signal) : Promise.resolve(kept)
     }
+    // Ends at multiples of its size, so that later reads lie on one grid, whoever asks for them.
+    const spanFrom = (first: number): ByteRange => ({
+      first,
+      last: Math.min(range.last, (Math.floor(first / size) + 1) * size - 1),
+    })
     try {
       while (at <= range.last) {
-        // Cut at multiples of the range size, so that the read-ahead still fits after a resume in the middle.
-        const last = Math.min(range.last, (Math.floor(at / this.#rangeBytes) + 1) * this.#rangeBytes - 1)
+        if (at > span.last) {
+          span = spanFrom(at)
+          size = Math.min(2 * size, this.#rangeBytes)
+        }
+        // After a resume in the middle the span ends where it did: the read-ahead still fits.
+        const { last } = span
         const first = at
         const pending: Promise<Delivery> = ahead?.first === at ? ahead.delivery : begin(first, last)
         if (ahead?.first === at) ahead = null
@@ -147,7 +168,7 @@ export class Source {
             yield chunk
             // Not before half: a reader that only looks at the head (a probe, a seek) does not cost a second read.
             if (ahead === null && last < range.last && at - first > (last - first) / 2) {
-              const next = { first: last + 1, last: Math.min(range.last, last + this.#rangeBytes) }
+              const next = spanFrom(last + 1)
               ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
               ahead.delivery.catch(() => undefined) // judged when its turn comes
             }

@@ -54,6 +54,19 @@ describe('a faithful door', () => {
     expect(door.breaches).toEqual([])
   })
 
+  test('a reader begins with a little and asks for ever more, on one grid', async () => {
+    const MIB = KIB * KIB
+    const whole = noise(20 * MIB)
+    const { door, gateway } = await open({ bytes: whole }, {})
+    expect(await read(gateway.url)).toEqual(whole)
+    const ends = [0, 1, 2, 4, 8, 16, 20].map((mib) => mib * MIB)
+    const asked = ends.slice(1).map((end, index) => `bytes=${ends[index]}-${end - 1}`)
+    expect(door.inputRanges).toEqual(asked)
+    // A probe that looks at the end costs no more than a read of that.
+    expect(await read(gateway.url, `bytes=${19 * MIB}-`)).toEqual(whole.subarray(19 * MIB))
+    expect(door.inputRanges.slice(asked.length)).toEqual([`bytes=${19 * MIB}-${20 * MIB - 1}`])
+  })
+
   test.each([
     ['bytes=0-', 0, 307_200],
     ['bytes=65535-65536', 65_535, 65_537],
