@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { runRequest, SUPPORTED_PROTOCOLS, type RunRequest } from '#contract/task.ts'
 import { Halt } from './failure.ts'
+import type { CellReport } from './ffmpeg/isolation.ts'
 import type { Log } from './log.ts'
 
 /** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. */
@@ -17,6 +18,8 @@ export interface ControlOptions {
   secret: string | null
   version: string
   ffmpegVersion: string
+  /** What holds ffmpeg. */
+  cell?: CellReport
   run: RunAttempt
   log: Log
   /** How long a new task waits for one that was told to stop, in milliseconds. */
@@ -152,6 +155,7 @@ export class Control {
       ...(current ? { task_id: current.task_id, attempt: current.attempt } : {}),
       version: this.#options.version,
       ffmpeg: this.#options.ffmpegVersion,
+      ...(this.#options.cell === undefined ? {} : { cell: this.#options.cell }),
     }
   }
 

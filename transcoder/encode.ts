@@ -9,7 +9,7 @@ import { conveyWithCues } from './cues.ts'
 import { TaskError } from './failure.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
-import { defaultLimits, FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
+import { FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
 import { logoFile } from './logo.ts'
 import { checkMp4 } from './mp4/boxes.ts'
 import type { Cue } from './mpegts/scan.ts'
@@ -39,23 +39,28 @@ export interface Pipes {
   requireWhole(source: MediaInfo): void
 }
 
-/**
- * Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`.
- * `cues` are put into the outputs of a plan that has any. `pipes` take the streams of a plan with packaging.
- */
+export interface Extras {
+  /** Put into the outputs of a plan that has any. */
+  cues?: readonly Cue[] | undefined
+  /** Take the streams of a plan with packaging. */
+  pipes?: Pipes | null
+  /** Of processor time (plan/deadline.ts); undefined = as any other look at a source. */
+  cpuSeconds?: number | undefined
+}
+
+/** Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`. */
 export async function encode(
   attempt: Attempt,
   plan: Plan,
   source: MediaInfo,
-  cues: readonly Cue[] = [],
-  pipes: Pipes | null = null,
+  extras: Extras = {},
 ): Promise<ObjectUpload[]> {
-  const uploads = await encodeOnce(attempt, plan, source, cues, pipes)
+  const uploads = await encodeOnce(attempt, plan, source, extras)
   if (uploads !== 'header too large') return uploads
   // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
-  const again = await encodeOnce(attempt, { ...plan, outputs }, source, cues, null)
+  const again = await encodeOnce(attempt, { ...plan, outputs }, source, { ...extras, pipes: null })
   if (again === 'header too large') throw new TaskError('internal', 'An mp4 without a reserved header reported one.')
   return again
 }
@@ -64,10 +69,10 @@ async function encodeOnce(
   attempt: Attempt,
   plan: Plan,
   source: MediaInfo,
-  cues: readonly Cue[],
-  pipes: Pipes | null,
+  extras: Extras,
 ): Promise<ObjectUpload[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
+  const { pipes = null } = extras
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const discard = new AbortController()
@@ -90,7 +95,7 @@ async function encodeOnce(
 
   const keep = { whole: false }
   try {
-    const result = await spawnFfmpeg(attempt, plan, files, cues, pipes, () => {
+    const result = await spawnFfmpeg(attempt, plan, files, extras, () => {
       produced()
       growth.poke()
     })
@@ -123,8 +128,7 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  cues: readonly Cue[],
-  pipes: Pipes | null,
+  { cues = [], pipes = null, cpuSeconds }: Extras,
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
@@ -163,7 +167,8 @@ function spawnFfmpeg(
     cwd: workspace.cwd,
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
-    limits: { ...defaultLimits, fileBytes: largestBytes },
+    creates: files.filter((_file, index) => plan.cues === null || index >= plan.outputs.length),
+    limits: { fileBytes: largestBytes, ...(cpuSeconds === undefined ? {} : { cpuSeconds }) },
     takers: [...takers, ...(pipes?.takers ?? [])],
     isHeld: () => pipes?.isHeld === true,
     onProgress: (report) => {

@@ -10,7 +10,7 @@ import { captionChannels } from './captions/channels.ts'
 import { hasSeveralMessages, readUserData, type PictureCodec } from './captions/userdata.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
-import { defaultLimits, runFfmpeg, type Programs } from './ffmpeg/run.ts'
+import { runFfmpeg, type Programs } from './ffmpeg/run.ts'
 import { wantsHdr } from './plan/hdr.ts'
 import type { MediaInfo, VideoStream } from './plan/media.ts'
 import { audioPad, pidsOf, videoPad } from './plan/program.ts'
@@ -112,7 +112,8 @@ async function extract(
   try {
     await runFfmpeg(engine, args, {
       cwd: places.cwd,
-      limits: { ...defaultLimits, fileBytes: LARGEST_EXTRACT_BYTES },
+      creates: [file],
+      limits: { fileBytes: LARGEST_EXTRACT_BYTES },
       ...(places.signal === undefined ? {} : { signal: places.signal }),
     })
     places.signal?.throwIfAborted()

@@ -16,6 +16,8 @@ const formats: Record<LogoType, { demuxer: string; decoder: string }> = {
   'image/webp': { demuxer: 'webp_pipe', decoder: 'webp' },
 }
 const STALL_MS = 20_000
+/** RGBA, which PNG can make a little larger at most. */
+const LIMITS = { fileBytes: MAX_LOGO_PIXELS * 5, cpuSeconds: 60 }
 
 /** Where a prepared logo is. */
 export function logoFile(workspace: Workspace): string {
@@ -33,7 +35,7 @@ export async function prepareLogo(
   if (type === null || bytes.length > MAX_LOGO_BYTES) throw unusable('It is neither PNG nor JPEG nor WebP.')
   const given = join(workspace.root, 'logo.given')
   const made = logoFile(workspace)
-  await writeFile(given, bytes, { mode: 0o600 })
+  await writeFile(given, bytes)
   try {
     const { demuxer, decoder } = formats[type]
     const result = await runFfmpeg(
@@ -47,7 +49,13 @@ export async function prepareLogo(
         ...['-map', '0:v:0', '-frames:v', '1', '-vf', 'format=rgba', '-map_metadata', '-1', '-fflags', '+bitexact'],
         ...['-c:v', 'png', '-update', '1', '-f', 'image2', `file:${made}`],
       ],
-      { cwd: workspace.cwd, stallMs: STALL_MS, ...(signal === undefined ? {} : { signal }) },
+      {
+        cwd: workspace.cwd,
+        creates: [made],
+        limits: LIMITS,
+        stallMs: STALL_MS,
+        ...(signal === undefined ? {} : { signal }),
+      },
     )
     signal?.throwIfAborted()
     const png = result.code === 0 ? await readFile(made).catch(() => null) : null

@@ -2,6 +2,7 @@
 // Not in charge of: anything else.
 import { setFlagsFromString } from 'node:v8'
 import { Control } from './control.ts'
+import { openCell } from './ffmpeg/isolation.ts'
 import { locateEngine } from './ffmpeg/locate.ts'
 import { stdoutLog as log } from './log.ts'
 import { runTask } from './run.ts'
@@ -18,13 +19,20 @@ const HARD_EXIT_MS = 25_000
 
 try {
   const settings = readSettings(process.env)
-  const engine = await locateEngine(process.env)
+  const located = await locateEngine(process.env)
+  const { cell, report } = await openCell(located, settings.workDir)
+  const engine = { ...located, cell }
+  // What is written for another user's programs is for them and nobody else to read.
+  if (cell.user !== null) process.umask(0o027)
+  const missing = Object.entries(report.missing).map(([name, why]) => `${name}: ${why}`)
+  log.info('the cell of ffmpeg', { in_force: report.in_force.join(', '), missing: missing.join('; ') })
   const swept = await sweepWorkspaces(settings.workDir)
   if (swept > 0) log.warn('left-over directories removed', { count: swept })
 
   const control = new Control({
     ...settings,
     ffmpegVersion: engine.version,
+    cell: report,
     log,
     run: (request, halt) => runTask(request, { engine, settings, log, halt }),
   })

@@ -23,6 +23,7 @@ import { inspect } from './inspect.ts'
 import type { Log } from './log.ts'
 import { prepareLogo } from './logo.ts'
 import { measure } from './measure.ts'
+import { allowance, type Allowance } from './plan/deadline.ts'
 import { planJob } from './plan/decide.ts'
 import { estimateJob } from './plan/estimate.ts'
 import { plannedFiles } from './plan/files.ts'
@@ -66,7 +67,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   const secrets = [request.token]
   const cleanups: (() => Promise<unknown>)[] = []
   try {
-    const workspace = await openWorkspace(settings.workDir)
+    const workspace = await openWorkspace(settings.workDir, context.engine.cell?.user)
     cleanups.push(() => workspace.remove())
     const gateway = await Gateway.start(
       (range, etag, signal) => door.input(range, etag, signal),
@@ -105,10 +106,12 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   const task = await door.task(halt.signal)
   requireOurs(task, request)
   log.info('task accepted', { job: task.job_id })
+  const began = performance.now()
   const deadline = setTimeout(
     () => halt.abort(new TaskError('too_long_for_one_attempt', 'The task took longer than one attempt may take.')),
     Math.min(task.max_attempt_ms, LONGEST_TIMER_MS),
   )
+  let due: NodeJS.Timeout | undefined
   try {
     progress.enter('probing')
     const { size: sizeBytes } = await prepareInput(attempt, inputProvider(task.config))
@@ -142,11 +145,22 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     }
     const plan = await agreeOnPlan(attempt, task, async () => (await survey()).plan)
     await requireRoom(attempt, plan)
+    const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
+    const allowed = allowance(plan, media, {
+      vcpus: settings.pricing.machine.vcpus,
+      sourceBytes: sizeBytes,
+      outputBytes,
+    })
+    if (allowed !== null) due = setTimeout(overdue, dueMs(allowed, performance.now() - began), halt, allowed)
 
     progress.enter('transcoding')
     const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
     const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)
-    const uploads = await encode(attempt, plan, media, found?.cues, segments)
+    const uploads = await encode(attempt, plan, media, {
+      cues: found?.cues,
+      pipes: segments,
+      cpuSeconds: allowed?.cpuSeconds,
+    })
     progress.encodeEnded()
 
     progress.enter('uploading')
@@ -167,7 +181,17 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
     return { ...packaged, progress: progress.snapshot() }
   } finally {
     clearTimeout(deadline)
+    clearTimeout(due)
   }
+}
+
+function dueMs({ wallSeconds }: Allowance, passedMs: number): number {
+  return Math.min(Math.max(0, wallSeconds * 1000 - passedMs), LONGEST_TIMER_MS)
+}
+
+function overdue(halt: AbortController, { wallSeconds }: Allowance): void {
+  const why = 'The task took many times as long as a source of this length and outputs of this size may take.'
+  halt.abort(new TaskError('deadline_exceeded', why, { details: { allowed_seconds: Math.ceil(wallSeconds) } }))
 }
 
 /** A dry run asks for it as well: it promises what the job would meet. */

@@ -4,8 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TaskError } from './failure.ts'
+import { admit, endAllOf, type CellUser } from './ffmpeg/confine.ts'
 
 const PREFIX = 'splicepoint-'
+/** The first word of a command line, whose words end in NUL. */
+const FFMPEG = /^[^\0]*ff(mpeg|probe)/
 
 export interface Workspace {
   root: string
@@ -38,7 +41,8 @@ function isAlive(pid: number, started: string): boolean {
   }
 }
 
-export async function openWorkspace(workDir: string): Promise<Workspace> {
+/** `user` is whom ffmpeg runs as; null = as this process does. */
+export async function openWorkspace(workDir: string, user: CellUser | null = null): Promise<Workspace> {
   await mkdir(workDir, { recursive: true })
   // mkdtemp makes the directory with mode 0700.
   const root = await mkdtemp(join(workDir, `${PREFIX}${process.pid}-${startedAt(process.pid) ?? '0'}-`))
@@ -46,7 +50,12 @@ export async function openWorkspace(workDir: string): Promise<Workspace> {
   const out = join(root, 'out')
   await mkdir(cwd, { mode: 0o700 })
   await mkdir(out, { mode: 0o700 })
-  return { root, cwd, out, remove: () => rm(root, { recursive: true, force: true, maxRetries: 3 }) }
+  for (const directory of [root, cwd, out]) await admit(directory, user)
+  const remove = async (): Promise<void> => {
+    await endAllOf(user)
+    await rm(root, { recursive: true, force: true, maxRetries: 3 })
+  }
+  return { root, cwd, out, remove }
 }
 
 /** Removes the directories of dead processes and ends an ffmpeg that outlived its own. Returns how many directories went. */
@@ -66,8 +75,8 @@ export async function sweepWorkspaces(workDir: string): Promise<number> {
 }
 
 /**
- * An ffmpeg whose parent was killed by SIGKILL lives on. It is known by its working directory and by its outputs, which are named
- * in its command line; a process id on file could be someone else's by now.
+ * An ffmpeg whose parent was killed by SIGKILL lives on where setpriv is missing. It is known by its working directory, which has a
+ * name that is not used twice, and by its own; a process id on file could be someone else's by now.
  */
 async function killLeftOver(root: string): Promise<void> {
   for (const entry of await readdir('/proc').catch(() => [] as string[])) {
@@ -75,7 +84,7 @@ async function killLeftOver(root: string): Promise<void> {
     if (!Number.isInteger(pid) || pid === process.pid) continue
     try {
       const cwd = await readlink(`/proc/${pid}/cwd`)
-      if (cwd === join(root, 'cwd') && (await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes(root))
+      if (cwd === join(root, 'cwd') && FFMPEG.test(await readFile(`/proc/${pid}/cmdline`, 'utf8')))
         process.kill(pid, 'SIGKILL')
     } catch {
       // gone, or not ours

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestContext } from 'vitest'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
-import { cellEnvironment } from '../../transcoder/ffmpeg/run.ts'
+import { cellEnvironment } from '../../transcoder/ffmpeg/confine.ts'
 
 const run = promisify(execFile)
 const MAX_OUTPUT = 256 * 1024 * 1024

@@ -4,7 +4,8 @@ import { chmod } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { FfprobeError, onPath, runFfprobe } from './run.ts'
+import { onPath, type Cell } from './confine.ts'
+import { FfprobeError, runFfprobe } from './run.ts'
 
 export interface EngineFeatures {
   zscale: boolean
@@ -27,6 +28,8 @@ export interface Engine {
   /** ffmpeg's own words, for example "5.1.9-0+deb12u1" or "n7.0-7-gd38bf5e08e". */
   version: string
   features: EngineFeatures
+  /** What they are kept in (isolation.ts). */
+  cell?: Cell
 }
 
 /** Versions of libavutil, which development builds ("N-113000-g…") carry too: 5.1 has 57.28, 7.0 has 59.8. */

@@ -1,11 +1,19 @@
-// In charge of: running ffmpeg and ffprobe: the one place that spawns a process, its cell and its end.
-// Not in charge of: what the arguments mean (plan/argv.ts, cell.ts), what an ending means (exit.ts).
+// In charge of: running ffmpeg and ffprobe: the one place that spawns a process, its watchdogs and its end.
+// Not in charge of: what the arguments mean (plan/argv.ts, cell.ts), its cell (confine.ts), what an ending means (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { delimiter, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { scrubAddresses } from './command.ts'
+import {
+  bareCell,
+  cellEnvironment,
+  confine,
+  defaultLimits,
+  endAllOf,
+  hand,
+  type Cell,
+  type CellLimits,
+} from './confine.ts'
 import { progressReader, type FfmpegProgress } from './progress.ts'
 
 export { printableCommand } from './command.ts'
@@ -13,16 +21,9 @@ export { printableCommand } from './command.ts'
 export interface Programs {
   ffmpeg: string
   ffprobe: string
+  /** What this machine permits (isolation.ts); else what can be had without a look at it. */
+  cell?: Cell
 }
-
-/** Limits of the process, held by the kernel where `prlimit` exists. 0 = none. */
-export interface CellLimits {
-  addressSpaceBytes: number
-  /** The largest file that may be written. */
-  fileBytes: number
-  openFiles: number
-}
-export const defaultLimits: CellLimits = { addressSpaceBytes: 32 * 2 ** 30, fileBytes: 0, openFiles: 256 }
 
 export interface RunOptions {
   /** Directory that the process starts in; the task's own and empty. */
@@ -33,7 +34,9 @@ export interface RunOptions {
   stallMs?: number
   /** True while a taker waits for something else than ffmpeg, which then stands still through no fault of its own. */
   isHeld?: () => boolean
-  limits?: CellLimits
+  /** Files that it writes. Nothing else can be created where the cell has a user of its own; none = it writes no file. */
+  creates?: readonly string[]
+  limits?: Partial<CellLimits>
   /**
    * Takers of outputs `pipe:3`, `pipe:4`, …: each reads to the end, and ffmpeg waits while it does not. One that rejects ends
    * ffmpeg, and `runFfmpeg` rejects with its reason.
@@ -75,6 +78,9 @@ const STDERR_BYTES = 64 * 1024
 const GRACE_MS = 1500
 const STALL_MS = 60_000
 const PROBE_TIMEOUT_MS = 60_000
+const PROBE_CORES = 4
+/** From SIGKILL to letting go of pipes that a process outside of the group holds. */
+const LET_GO_MS = 1000
 /** 100 streams with all their fields are far below this. */
 const PROBE_OUTPUT_BYTES = 8 * 1024 * 1024
 
@@ -86,7 +92,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   let ended: FfmpegResult['ended'] = 'exit'
   let progress: FfmpegProgress | null = null
   const { takers = [] } = options
-  const cell = await open(engine.ffmpeg, args, options, takers.length)
+  const cell = await open(engine, engine.ffmpeg, args, options, takers.length)
   const stop = (why: 'aborted' | 'stalled') => {
     if (ended === 'exit') ended = why
     cell.kill()
@@ -143,10 +149,13 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
 export async function runFfprobe(
   engine: Programs,
   args: readonly string[],
-  options: { cwd: string; signal?: AbortSignal; timeoutMs?: number; limits?: CellLimits },
+  options: { cwd: string; signal?: AbortSignal; timeoutMs?: number; limits?: Partial<CellLimits> },
 ): Promise<string> {
   let ended: FfprobeError['ended'] = 'exit'
-  const cell = await open(engine.ffprobe, args, options)
+  const timeoutMs = options.timeoutMs ?? PROBE_TIMEOUT_MS
+  // Some of its decoders have threads.
+  const limits = { cpuSeconds: (timeoutMs / 1000) * PROBE_CORES, ...options.limits }
+  const cell = await open(engine, engine.ffprobe, args, { ...options, limits })
   const stop = (why: FfprobeError['ended']) => {
     if (ended === 'exit') ended = why
     cell.kill()
@@ -158,7 +167,7 @@ export async function runFfprobe(
     if (bytes > PROBE_OUTPUT_BYTES) stop('too_much_output')
     else chunks.push(chunk)
   })
-  const timer = setTimeout(stop, options.timeoutMs ?? PROBE_TIMEOUT_MS, 'timeout')
+  const timer = setTimeout(stop, timeoutMs, 'timeout')
   const abort = () => stop('aborted')
   options.signal?.addEventListener('abort', abort, { once: true })
   if (options.signal?.aborted === true) abort()
@@ -172,15 +181,7 @@ export async function runFfprobe(
   }
 }
 
-/**
- * Nothing of ours: no credentials, no proxies, no LD_PRELOAD. GCONV_PATH names no directory: character set modules would be
- * loaded for a name inside a transport stream, and a statically linked ffprobe crashes on the machine's (every .ts, measured).
- */
-export function cellEnvironment(): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', LC_ALL: 'C', GCONV_PATH: '/nonexistent' }
-}
-
-interface Cell {
+interface Running {
   child: ChildProcess
   closed: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   stderr: () => string
@@ -189,14 +190,19 @@ interface Cell {
 }
 
 async function open(
+  engine: Programs,
   program: string,
   args: readonly string[],
-  options: { cwd: string; limits?: CellLimits },
+  options: { cwd: string; creates?: readonly string[]; limits?: Partial<CellLimits> },
   pipes = 0,
-): Promise<Cell> {
-  const [command, ...words] = await limited(program, args, options.limits ?? defaultLimits)
+): Promise<Running> {
+  const cell = engine.cell ?? (await bareCell())
+  const { creates = [], cwd } = options
+  const limits = { ...defaultLimits, ...(creates.length === 0 ? { fileBytes: 0 } : {}), ...options.limits }
+  await hand(creates, cell.user)
+  const [command, ...words] = confine(cell, program, args, { limits, cwd })
   const child = spawn(command, words, {
-    cwd: options.cwd,
+    cwd,
     // Its own process group: ended as a whole, and a Ctrl-C of ours does not reach it first.
     detached: true,
     env: cellEnvironment(),
@@ -216,8 +222,18 @@ async function open(
       // The group is gone already.
     }
   }
+  // ffmpeg has no children: what is left behind it would hold its pipes open for as long as it likes.
+  const clearUp = () => send('SIGKILL')
+  const finish = () => {
+    clearUp()
+    void endAllOf(cell.user)
+    killer = setTimeout(() => {
+      for (const stream of child.stdio) stream?.destroy()
+    }, LET_GO_MS)
+  }
   const { promise, resolve, reject } = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>()
   child.once('error', reject)
+  child.once('exit', clearUp)
   child.once('close', (code, signal) => resolve({ code, signal }))
   return {
     child,
@@ -227,48 +243,7 @@ async function open(
     stderr: () => scrubAddresses(tail.toString('utf8')),
     kill: () => {
       send('SIGTERM')
-      killer ??= setTimeout(send, GRACE_MS, 'SIGKILL')
+      killer ??= setTimeout(finish, GRACE_MS)
     },
   }
-}
-
-/**
- * `setpriv … prlimit … program args` where util-linux is installed: what holds before the program's first instruction.
- * Both replace themselves by the next, so the process stays one.
- */
-async function limited(program: string, args: readonly string[], limits: CellLimits): Promise<[string, ...string[]]> {
-  const [setpriv, prlimit] = await Promise.all([onPath('setpriv'), onPath('prlimit')])
-  const flag = (name: string, value: number) => (value > 0 ? [`--${name}=${value}`] : [])
-  const [command = program, ...words] = [
-    // A transcoder that is killed outright takes ffmpeg with it: nobody would read its output (prctl(2), PR_SET_PDEATHSIG).
-    ...(setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--']),
-    ...(prlimit === null
-      ? []
-      : [
-          prlimit,
-          // No core files: they would hold the customer's media.
-          '--core=0',
-          ...flag('as', limits.addressSpaceBytes),
-          ...flag('fsize', limits.fileBytes),
-          ...flag('nofile', limits.openFiles),
-          '--',
-        ]),
-    program,
-    ...args,
-  ]
-  return [command, ...words]
-}
-
-/** The absolute path of a program on PATH; null where there is none. */
-export async function onPath(name: string, path: string = process.env['PATH'] ?? ''): Promise<string | null> {
-  for (const directory of path.split(delimiter)) {
-    if (!directory.startsWith('/')) continue
-    const candidate = join(directory, name)
-    const usable = await access(candidate, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (usable) return candidate
-  }
-  return null
 }

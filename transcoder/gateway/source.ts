@@ -15,6 +15,10 @@ export interface SourceOptions {
   giveUpMs?: number
   /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
   stallMs?: number
+  /** Milliseconds of waiting after which the source must have kept up a rate; one that drips would hold a transcoder for days. */
+  slowMs?: number
+  /** That rate. */
+  leastBytesPerSecond?: number
 }
 
 /**
@@ -34,6 +38,10 @@ export class Source {
   readonly #backoff: Backoff
   readonly #giveUpMs: number
   readonly #stallMs: number
+  readonly #slowMs: number
+  readonly #leastBytesPerSecond: number
+  /** Since the rate was last judged: time spent waiting for bytes (not for who reads them), and the bytes. */
+  #waited = { ms: 0, bytes: 0 }
   #facts: SourceFacts | null = null
   #opening: Promise<SourceFacts> | null = null
   /** The first answer's body, kept for whoever reads from byte 0 first. */
@@ -50,6 +58,8 @@ export class Source {
     this.#backoff = options.backoff ?? defaultBackoff
     this.#giveUpMs = options.giveUpMs ?? 60_000
     this.#stallMs = options.stallMs ?? 15_000
+    this.#slowMs = options.slowMs ?? 60_000
+    this.#leastBytesPerSecond = options.leastBytesPerSecond ?? 2048
   }
 
   /** The first error that no retry could mend. */
@@ -241,6 +251,7 @@ export class Source {
           silent = true
           stop()
         }, this.#stallMs)
+        const began = performance.now()
         const { done, value } = await reader
           .read()
           .catch((error: unknown) => {
@@ -255,6 +266,7 @@ export class Source {
         }
         if (value.length === 0) continue
         this.#trouble = null
+        this.#requireRate(performance.now() - began, value.length)
         const chunk = value.length > left ? value.subarray(0, left) : value
         left -= chunk.length
         yield chunk
@@ -263,6 +275,17 @@ export class Source {
       signal.removeEventListener('abort', stop)
       await reader.cancel().catch(() => undefined)
     }
+  }
+
+  #requireRate(ms: number, bytes: number): void {
+    const waited = { ms: this.#waited.ms + ms, bytes: this.#waited.bytes + bytes }
+    this.#waited = waited
+    if (waited.ms < this.#slowMs) return
+    this.#waited = { ms: 0, bytes: 0 }
+    const rate = Math.floor((waited.bytes * 1000) / waited.ms)
+    if (rate >= this.#leastBytesPerSecond) return
+    const why = `The source answers too slowly: ${rate} bytes a second, and ${this.#leastBytesPerSecond} are needed.`
+    throw this.#fail(new TaskError('source_unreachable', why))
   }
 
   /** Returns after a pause when the error may pass; throws when it cannot, or has lasted too long. */

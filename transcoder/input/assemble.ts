@@ -2,7 +2,7 @@
 // in time that the renditions have, one stretch behind the other.
 // Not in charge of: fetching (hls.ts), decoding.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { rm, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TaskError } from '../failure.ts'
 import { inputFlags, listInputFlags } from '../ffmpeg/cell.ts'
@@ -20,6 +20,9 @@ export interface Assembly {
 }
 
 const TICKS_PER_SECOND = 90_000
+/** Packets in a transport stream: small ones of sound take most of 188 bytes each. */
+const GROWTH = 4
+const GROWTH_BYTES = 64 * 1024 * 1024
 /** ISO/IEC 13818-1, 2.4.3.7: 33 bits. */
 const WRAP_SECONDS = 2 ** 33 / TICKS_PER_SECOND
 
@@ -72,7 +75,8 @@ async function mux(
     return [...(distance === 0 ? [] : ['-itsoffset', distance.toFixed(6)]), ...inputFlags(url), '-i', url]
   })
   const maps = ['-map', '0:v:0?', '-map', '0:a?', ...inputs.slice(1).flatMap((_, index) => ['-map', `${index + 1}:a`])]
-  await copy([...args, ...maps], path, container, context)
+  const sources = inputs.map((input) => input.path)
+  await copy([...args, ...maps], path, container, sources, context)
   await Promise.all(inputs.map((input) => rm(input.path, { force: true })))
   return path
 }
@@ -86,7 +90,8 @@ async function inOrder(parts: readonly string[], main: readonly Stretch[], conte
   )
   await writeFile(list, `ffconcat version 1.0\n${text.join('')}`)
   const path = join(context.directory, 'whole')
-  await copy([...listInputFlags(), '-i', `file:${list}`, '-map', '0:v:0?', '-map', '0:a?'], path, 'mpegts', context)
+  const input = [...listInputFlags(), '-i', `file:${list}`, '-map', '0:v:0?', '-map', '0:a?']
+  await copy(input, path, 'mpegts', parts, context)
   await Promise.all(parts.map((part) => rm(part, { force: true })))
   return path
 }
@@ -95,8 +100,11 @@ async function copy(
   input: readonly string[],
   path: string,
   container: 'mp4' | 'mpegts',
+  sources: readonly string[],
   { engine, cwd, signal }: Assembly,
 ): Promise<void> {
+  const sizes = await Promise.all(sources.map(async (source) => (await stat(source)).size))
+  const largestBytes = sizes.reduce((sum, size) => sum + size * GROWTH, GROWTH_BYTES)
   const result = await runFfmpeg(
     engine,
     [
@@ -107,7 +115,7 @@ async function copy(
       ...['-max_muxing_queue_size', '9999'],
       ...['-f', container, `file:${path}`],
     ],
-    { cwd, signal },
+    { cwd, signal, creates: [path], limits: { fileBytes: largestBytes } },
   )
   signal.throwIfAborted()
   const verdict = explainExit(result)

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { HLS_MAGIC } from '#contract/task.ts'
 import type { Attempt } from '../attempt.ts'
 import { TaskError } from '../failure.ts'
+import { admit } from '../ffmpeg/confine.ts'
 import { assemble, durationOf, type Assembly } from './assemble.ts'
 import { describeWhole, fetchTracks, type Stretch } from './hls.ts'
 import { localInput } from './local.ts'
@@ -18,12 +19,13 @@ const CHECK_EVERY_BYTES = 32 * 1024 * 1024
 
 /** Opens the source; behind the gateway there is media afterwards, which can be read anywhere if that was possible at all. */
 export async function prepareInput(attempt: Attempt, provider: string): Promise<{ size: number | null }> {
-  const { gateway, workspace, log, halt } = attempt
+  const { engine, gateway, workspace, log, halt } = attempt
   const { size, ranges, head } = await gateway.open()
   const isPlaylist = provider === 'http' && isHls(head)
   if (!isPlaylist && ranges) return { size }
   const directory = join(workspace.root, 'source')
   await mkdir(directory, { mode: 0o700 })
+  await admit(directory, engine.cell?.user ?? null)
   const path = isPlaylist
     ? await hlsFile(attempt, directory)
     : await spool(attempt, size, join(directory, 'spooled'), await roomIn(directory))

@@ -105,7 +105,7 @@ function rounded({ low, likely, high }: Range): Range {
 }
 
 /** CPU-seconds per second of source. */
-function cpuRate(plan: Plan, media: MediaInfo): number {
+export function cpuRate(plan: Plan, media: MediaInfo): number {
   const { video } = media
   const sourcePixels =
     video === null

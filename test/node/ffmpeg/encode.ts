@@ -60,7 +60,7 @@ export async function encode(
     const options = { pid, cueStreamType: streamType, rateKbps: muxRateKbps, cues: cues?.cues ?? [] }
     return (stream: Readable) => conveyWithCues(stream, outputs[index]!, options, 1e9)
   })
-  const result = await runFfmpeg(programs, args, { cwd, takers })
+  const result = await runFfmpeg(programs, args, { cwd, takers, creates: outputs })
   if (result.ended !== 'exit' || result.code !== 0)
     throw new Error(`${result.ended} ${result.code}\n${printableCommand('ffmpeg', args)}\n${result.stderr}`)
   return { plan, outputs, stderr: result.stderr }

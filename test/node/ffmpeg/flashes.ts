@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { cellEnvironment } from '../../../transcoder/ffmpeg/run.ts'
+import { cellEnvironment } from '../../../transcoder/ffmpeg/confine.ts'
 import { engine, ffmpeg, frames } from '../media.ts'
 
 const run = promisify(execFile)

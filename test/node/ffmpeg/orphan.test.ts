@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { expect, test, vi } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/run.ts'
+import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
 import { engine, workspace } from '../media.ts'
 
 test('a killed transcoder takes ffmpeg with it, without a word from anybody', async (context) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { explainExit } from '../../../transcoder/ffmpeg/exit.ts'
 import { locateEngine, parseVersion } from '../../../transcoder/ffmpeg/locate.ts'
 import { progressReader, type FfmpegProgress } from '../../../transcoder/ffmpeg/progress.ts'
-import { defaultLimits, FfprobeError, printableCommand, runFfmpeg, runFfprobe } from '../../../transcoder/ffmpeg/run.ts'
+import { FfprobeError, printableCommand, runFfmpeg, runFfprobe } from '../../../transcoder/ffmpeg/run.ts'
 import { engine, workspace } from '../media.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
@@ -157,7 +157,7 @@ describe('running', () => {
     ]
     const result = await runFfmpeg(await engine(), args, {
       cwd: space.path,
-      limits: { ...defaultLimits, fileBytes: 100_000 },
+      limits: { fileBytes: 100_000 },
     })
     expect(explainExit(result)).toMatchObject({ code: 'output_too_large' })
   })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
-import { onPath } from '../../../transcoder/ffmpeg/run.ts'
+import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
 import { makeClip, probeFile, workspace } from '../media.ts'
 import { ROOT, Service } from './service.ts'
 

@@ -194,6 +194,39 @@ describe('a door that breaks', () => {
   })
 })
 
+describe('a source that drips', () => {
+  const slow = { slowMs: 150, leastBytesPerSecond: 20_000 }
+
+  test('is given up, however faithfully each byte comes', async () => {
+    const { door, gateway, failures } = await open({ bytes }, { ...quick, ...slow })
+    door.faults.input = ({ response, request }) => {
+      const [first, last] = request.headers.range!.match(/\d+/g)!.map(Number)
+      response.writeHead(206, {
+        etag: '"v1"',
+        'content-length': String(last! - first! + 1),
+        'content-range': `bytes ${first}-${last}/${bytes.length}`,
+      })
+      let at = first!
+      const timer = setInterval(() => response.write(bytes.subarray(at, (at += 20))), 10)
+      response.once('close', () => clearInterval(timer))
+      return true
+    }
+    expect(await read(gateway.url)).toBe('broken')
+    expect(failures).toMatchObject([{ code: 'source_unreachable', message: expect.stringContaining('too slowly') }])
+  })
+
+  test('is not one that its reader takes slowly from', async () => {
+    const { gateway, failures } = await open({ bytes }, { ...quick, slowMs: 20, leastBytesPerSecond: 20_000 })
+    const body = (await fetch(gateway.url)).body!
+    let size = 0
+    for await (const chunk of body) {
+      size += (chunk as Uint8Array).length
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect([size, failures]).toEqual([bytes.length, []])
+  })
+})
+
 describe('a source that is not what it was', () => {
   test.each([
     ['answered 412 to If-Match', (door: FakeDoor) => void (door.source = { bytes: noise(300 * KIB, 2), etag: '"v2"' })],
