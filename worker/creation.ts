@@ -49,6 +49,8 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
   const source = sourceRef(account, config, secrets)
   const upload = source.provider === 'file-upload' ? await findUpload(env.DB, account, source.number, now) : null
   if (source.provider === 'file-upload' && !upload) {
+    const first = await createdBefore(env, wish)
+    if (first) return first
     const message = `There is no uploaded file ${source.number}. Upload it first: POST /uploads answers its number.`
     throw new RequestError('invalid_request', message, {
       field: 'input',
@@ -75,26 +77,39 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
   }
   const key = wish.idempotency?.key ?? null
   const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
-  let fingerprint = ''
   if (wish.idempotency) {
-    // Keyed, because the body holds secrets and the hash outlives the request.
-    // A dry run, a repetition and a job are different requests, whatever they have in common.
-    const label = kind === 'plan' ? 'idempotency of a dry run' : 'idempotency'
-    fingerprint = await sign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, wish.idempotency.request)
-    statements.unshift(insertIdempotency(env.DB, job, wish.idempotency.key, fingerprint))
+    statements.unshift(insertIdempotency(env.DB, job, wish.idempotency.key, await fingerprintOf(env, wish)))
   }
   const results = await env.DB.batch<{ id: number }>(statements)
   const inserted = results[key === null ? 0 : 1]?.results[0]
-  if (!inserted) return repeated(env, account, key ?? '', fingerprint)
-  return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
+  if (inserted)
+    return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
+  const first = await createdBefore(env, wish)
+  // Neither the key nor the job was inserted: both have the same condition.
+  if (!first) throw tooManyJobs()
+  return first
 }
 
-/** The same key came before: same request, same answer; another body, or a dry run of it, is refused (I10). */
-async function repeated(env: Env, account: string, key: string, fingerprint: string): Promise<Created> {
-  const first = key === '' ? null : await findIdempotency(env.DB, account, key)
-  // Neither it nor the job was inserted: both have the same condition.
-  if (!first) throw tooManyJobs()
-  if (first.fingerprint !== fingerprint) {
+/** What makes two requests the same: a dry run, a repetition and a job are different, whatever they have in common. */
+type Asked = Pick<Wish, 'account' | 'kind' | 'retryOf' | 'idempotency'>
+
+/** Keyed, because the body holds secrets and the hash outlives the request. */
+function fingerprintOf(env: Env, { kind, retryOf, idempotency }: Asked): Promise<string> {
+  const label = kind === 'plan' ? 'idempotency of a dry run' : 'idempotency'
+  return sign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, idempotency?.request ?? '')
+}
+
+/**
+ * What the same key made before: same request, same answer (I10). It is asked before anything that may have changed since
+ * is judged again: kept credentials, uploads.
+ * @returns null when the key is new, or there is none
+ * @throws RequestError 409 for a key that was used for another body, or for a dry run of it
+ */
+export async function createdBefore(env: Env, asked: Asked): Promise<Created | null> {
+  if (asked.idempotency === null) return null
+  const first = await findIdempotency(env.DB, asked.account, asked.idempotency.key)
+  if (!first) return null
+  if (first.fingerprint !== (await fingerprintOf(env, asked))) {
     throw new RequestError(
       'idempotency_conflict',
       'This Idempotency-Key was used with another body, or with another dry_run.',

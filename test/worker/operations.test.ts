@@ -126,6 +126,39 @@ test('72 hours after the end a retry needs its credentials anew', async () => {
   }
 })
 
+test('a retry that is sent again behind the end of its credentials has its first answer (I10)', async () => {
+  const id = await failed(secretInput)
+  moveClock(71 * HOUR)
+  const headers = { 'idempotency-key': 'kept-1' }
+  const first = await post(`/api/v0/job/${id}/retry`, {}, { headers })
+  expect(first.status).toBe(200)
+  moveClock(2 * HOUR)
+  await sweep(env)
+  expect((await rowOf(id)).sealed).toBeNull()
+  const again = await post(`/api/v0/job/${id}/retry`, {}, { headers })
+  expect([again.status, await again.text()]).toEqual([200, await first.text()])
+  // Another request with that key, and the same one without, are judged by what is there now.
+  const other = await post(`/api/v0/job/${id}/retry`, { webhook_url: '' }, { headers })
+  expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
+  expect((await post(`/api/v0/job/${id}/retry`, {})).status).toBe(409)
+})
+
+test('a job that is sent again behind the end of its upload has its first answer (I10)', async () => {
+  const stored = await call('/uploads', { method: 'POST', body: 'film' })
+  const { uploaded_file_number: number } = await stored.json<any>()
+  const body = job({
+    input: String(number),
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
+  })
+  const headers = { 'idempotency-key': 'upload-1' }
+  const first = await post('/api/v0/job', body, { headers })
+  expect(first.status).toBe(200)
+  expect((await call(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
+  const again = await post('/api/v0/job', body, { headers })
+  expect([again.status, await again.text()]).toEqual([200, await first.text()])
+  expect((await post('/api/v0/job', body)).status).toBe(400)
+})
+
 test('a deleted job is gone: record, secrets and own objects; an active one is not deleted', async () => {
   const id = await create()
   const early = await call(`/api/v0/job/${id}`, { method: 'DELETE' })

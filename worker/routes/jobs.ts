@@ -12,7 +12,7 @@ import { publicStatus } from '#contract/status.ts'
 import { authenticate } from '../auth.ts'
 import { readJson, readOptionalJson } from '../body.ts'
 import type { Created } from '../creation.ts'
-import { createJob, readIdempotencyKey } from '../creation.ts'
+import { createdBefore, createJob, readIdempotencyKey } from '../creation.ts'
 import { apply } from '../follow.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
@@ -153,14 +153,20 @@ export const jobs = new Hono<AppEnv>()
     const job = await owned(c)
     const { value, text } = await readOptionalJson(c, MAX_BODY_BYTES)
     const key = readIdempotencyKey(c.req.header('idempotency-key'))
-    const made = await createJob(c.env, {
+    const asked = {
       account: job.account,
       kind: job.kind,
-      ...(await repetitionOf(c.env, job, value, baseUrl(c))),
-      priority: c.get('priority'),
       retryOf: job.id,
       idempotency: key === null ? null : { key, request: text },
-    })
+    }
+    // First, since what the repetition is made of may be gone by now.
+    const made =
+      (await createdBefore(c.env, asked)) ??
+      (await createJob(c.env, {
+        ...asked,
+        ...(await repetitionOf(c.env, job, value, baseUrl(c))),
+        priority: c.get('priority'),
+      }))
     return created(c, made)
   })
 
