@@ -1,12 +1,13 @@
 // In charge of: putting a validated job into the ledger, once: its row, its task, its idempotency key, in one batch.
 // Not in charge of: validation (contract/job.ts), the answer (routes/jobs.ts).
-import type { Warning } from '#contract/errors.ts'
+import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import type { TaskKind } from '#contract/lifecycle.ts'
 import { findIdempotency, findJobByBackendId, insertIdempotency, insertJob, insertTask } from './ledger/jobs.ts'
 import { settings } from './env.ts'
 import { findUpload } from './ledger/uploads.ts'
-import { notFound, RequestError } from './problems.ts'
+import { hookProblem } from './hook.ts'
+import { invalidBody, notFound, RequestError } from './problems.ts'
 import { nameOfInput, soughtOf } from './search.ts'
 import { sign } from './signing.ts'
 import { SECRETS_FIELD, sourceRef } from './sink.ts'
@@ -42,20 +43,21 @@ export interface Created {
   repeated: boolean
 }
 
-/** @throws RequestError 400 for an upload that is not there, 409 for an idempotency key that was used for another request */
+/** @throws RequestError 400 for an upload that is not there or a webhook_url that may not be called, 409 for an idempotency key that was used for another request */
 export async function createJob(env: Env, wish: Wish): Promise<Created> {
   const { account, config, kind, secrets, warnings, retryOf } = wish
   const now = Date.now()
   const source = sourceRef(account, config, secrets)
   const upload = source.provider === 'file-upload' ? await findUpload(env.DB, account, source.number, now) : null
-  if (source.provider === 'file-upload' && !upload) {
+  // What the contract cannot judge, since it knows neither the ledger nor the deployment.
+  const problem =
+    source.provider === 'file-upload' && !upload
+      ? noUpload(source.number)
+      : hookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
+  if (problem) {
     const first = await createdBefore(env, wish)
     if (first) return first
-    const message = `There is no uploaded file ${source.number}. Upload it first: POST /uploads answers its number.`
-    throw new RequestError('invalid_request', message, {
-      field: 'input',
-      details: [{ code: 'upload_not_found', field: 'input', message }],
-    })
+    throw invalidBody([problem])
   }
   const jobId = crypto.randomUUID()
   const inputName = nameOfInput(config, upload?.name ?? null)
@@ -88,6 +90,11 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
   // Neither the key nor the job was inserted: both have the same condition.
   if (!first) throw tooManyJobs()
   return first
+}
+
+function noUpload(number: number): Problem {
+  const message = `There is no uploaded file ${number}. Upload it first: POST /uploads answers its number.`
+  return { code: 'upload_not_found', field: 'input', message }
 }
 
 /** What makes two requests the same: a dry run, a repetition and a job are different, whatever they have in common. */

@@ -165,13 +165,38 @@ test('a redirect is not followed, and an address that is not public is not calle
   expect(received).toHaveLength(1)
   expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', attempts: [{ status: null }] })
   for (const address of ['http://127.0.0.1/x', 'http://[::1]/', 'https://metadata.internal/']) {
-    const hidden = await create({ webhook_url: address })
+    const hidden = await create()
+    // As if it had been accepted by a deployment with other settings.
+    await env.DB.prepare(`UPDATE jobs SET config = json_set(config, '$.webhook_url', ?2) WHERE id = ?1`)
+      .bind(hidden, address)
+      .run()
     await post(`/api/v0/job/${hidden}/cancel`, {})
     await settled(hidden, 1)
     expect((await deliveries(hidden))[0].attempts[0]).toMatchObject({ status: null })
   }
   expect(received).toHaveLength(1)
   expect((await post('/api/v0/job', job({ webhook_url: 'https://u:p@hooks.test/' }))).status).toBe(400)
+})
+
+test('an address that is not public is refused when the job is created, behind a query and with a retry too', async () => {
+  for (const address of ['http://127.0.0.1/x?y', 'http://[::1]/', 'https://metadata.internal/', 'http://10.1.2.3:8080/']) {
+    const refused = await post('/api/v0/job', job({ webhook_url: address }))
+    expect(refused.status).toBe(400)
+    expect((await refused.json<any>()).error).toMatchObject({
+      code: 'invalid_request',
+      field: 'webhook_url',
+      details: [{ code: 'address_refused', field: 'webhook_url' }],
+    })
+  }
+  for (const none of [null, '']) {
+    expect((await post('/api/v0/job', job({ webhook_url: none }))).status).toBe(200)
+  }
+  const id = await create({})
+  await post(`/api/v0/job/${id}/cancel`, {})
+  const again = await post(`/api/v0/job/${id}/retry`, { webhook_url: 'http://192.168.0.1/' })
+  expect([again.status, (await again.json<any>()).error.field]).toEqual([400, 'webhook_url'])
+  // A private address that the deployment allows is none of that.
+  await create({ webhook_url: 'https://logo.test/hook' })
 })
 
 test('410 ends the tries, a cancelled job tells of it, and raced ends tell once', async () => {

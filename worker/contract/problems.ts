@@ -17,6 +17,8 @@ export type ProblemCode =
   | 'invalid_output_path'
   | 'output_path_conflict'
   | 'user_info_in_address'
+  | 'address_refused'
+  | 'upload_not_found'
   | 'video_bitrate_too_low'
   | 'video_bitrate_too_high'
   | 'audio_bitrate_not_allowed'

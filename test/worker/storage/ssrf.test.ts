@@ -11,6 +11,7 @@ import { sigV4 } from '../../../worker/storage/s3/sign.ts'
 import { xmlSink } from '../../../worker/storage/s3/sink.ts'
 import { xmlSource } from '../../../worker/storage/s3/source.ts'
 import type { Transport } from '../../../worker/storage/transport.ts'
+import { hookProblem } from '../../../worker/hook.ts'
 import { guardedFetch, guardedTransport } from '../../../worker/storage/transport.ts'
 import { vendorSink, vendorSource } from '../../../worker/storage/vendor.ts'
 import { forbidden } from './forbidden.ts'
@@ -36,6 +37,8 @@ const fields: Record<string, (address: string, transport: Transport) => Promise<
     (async () => openPiece(address, START, {}, transport).read(null))(),
   ],
   logo_url: (address, transport) => [transport(address)],
+  // As webhooks.ts delivers; a job that names such an address is not even created (below).
+  webhook_url: (address, transport) => [transport(address, { method: 'POST', headers: {}, body: '{}' })],
   endpoint: (address, transport) => [
     xmlSource(store(address, transport), 'k').read(null),
     xmlSink(store(address, transport), '').put('k', bytes, 8, 'video/mp4'),
@@ -76,6 +79,13 @@ for (const policy of ['platform', 'pinned']) {
     }
     expect(passed).toEqual([])
     expect(hits).toEqual([])
+  })
+
+  test(`${policy}: webhook_url: none of them is accepted from a job or a key`, () => {
+    const accepted = forbidden.filter(([, address]) => hookProblem(vars, address) === null)
+    // No address at all: nobody is told.
+    expect(accepted).toEqual([['nothing', '']])
+    expect(hookProblem(vars, 'https://hooks.example.com/in')).toBeNull()
   })
 
   test(`${policy}: no redirect leads to one`, async () => {
