@@ -7,18 +7,27 @@ import { deliverDue } from './webhooks.ts'
 const NET_MS = 60_000
 
 export class Courier extends DurableObject<Env> {
+  /** In memory on purpose: only a delivery that runs in this memory can overlook one. */
+  private wakes = 0
+
   async wake(jobId: string): Promise<void> {
-    await this.ctx.storage.put('job', jobId)
-    await this.ctx.storage.setAlarm(Date.now())
+    this.wakes++
+    await Promise.all([this.ctx.storage.put('job', jobId), this.ctx.storage.setAlarm(Date.now())])
   }
 
   override async alarm(): Promise<void> {
     const jobId = await this.ctx.storage.get<string>('job')
     if (jobId === undefined) return
     await this.ctx.storage.setAlarm(Date.now() + NET_MS)
-    const next = await deliverDue(this.env, jobId)
+    let seen: number
+    let next: number | null
+    do {
+      seen = this.wakes
+      next = await deliverDue(this.env, jobId)
+      // Who was woken while it sent looks again: what it read of the ledger may be older than the wake.
+    } while (seen !== this.wakes)
     if (next !== null) return this.ctx.storage.setAlarm(next)
-    await this.ctx.storage.deleteAlarm()
-    await this.ctx.storage.deleteAll()
+    // Both at once: a wake that comes now comes behind both of them.
+    await Promise.all([this.ctx.storage.deleteAlarm(), this.ctx.storage.deleteAll()])
   }
 }

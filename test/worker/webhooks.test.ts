@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { runDurableObjectAlarm } from 'cloudflare:test'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { nextTryIn } from '#contract/webhooks.ts'
@@ -179,7 +179,12 @@ test('a redirect is not followed, and an address that is not public is not calle
 })
 
 test('an address that is not public is refused when the job is created, behind a query and with a retry too', async () => {
-  for (const address of ['http://127.0.0.1/x?y', 'http://[::1]/', 'https://metadata.internal/', 'http://10.1.2.3:8080/']) {
+  for (const address of [
+    'http://127.0.0.1/x?y',
+    'http://[::1]/',
+    'https://metadata.internal/',
+    'http://10.1.2.3:8080/',
+  ]) {
     const refused = await post('/api/v0/job', job({ webhook_url: address }))
     expect(refused.status).toBe(400)
     expect((await refused.json<any>()).error).toMatchObject({
@@ -222,6 +227,48 @@ test('a courier that was lost is woken by the sweep', async () => {
   await runDurableObjectAlarm(courier(attempt))
   await settled(id, 1)
   expect(JSON.parse(received[0]!.body).data.error).toEqual({ code: 'source_not_media', message: 'x' })
+})
+
+test('a courier that is woken while it ends its work does not forget it: no sweep is needed', async () => {
+  // What it reads last, before it would go to sleep; whatever it is woken for afterwards, it has not seen.
+  let reads = 0
+  let afterLast: (() => Promise<void>) | null = null
+  const prototype = Object.getPrototypeOf(env.DB) as D1Database
+  const prepare = prototype.prepare
+  vi.spyOn(prototype, 'prepare').mockImplementation(function (this: D1Database, sql) {
+    const statement = prepare.call(this, sql)
+    if (!sql.startsWith('SELECT * FROM webhooks WHERE job') || afterLast === null) return statement
+    const bound = statement.bind.bind(statement)
+    return Object.assign(statement, {
+      bind(...values: unknown[]) {
+        const made = bound(...values)
+        const all = made.all.bind(made)
+        return Object.assign(made, {
+          async all() {
+            const answer = await all()
+            const then = ++reads === 2 ? afterLast : null
+            if (then) afterLast = null
+            await then?.()
+            return answer
+          },
+        })
+      },
+    })
+  })
+  const id = await create()
+  const attempt = await started()
+  afterLast = async () => {
+    const { results } = await env.DB.prepare('SELECT id FROM webhooks WHERE job = ?').bind(id).all<{ id: string }>()
+    expect((await post(`/api/v0/job/${id}/webhooks/${results[0]!.id}/replay`, {})).status).toBe(202)
+  }
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  // Nobody else may read until then.
+  await vi.waitUntil(() => afterLast === null, { timeout: 10_000, interval: 5 })
+  await settled(id, 2)
+  expect(received).toHaveLength(2)
+  await vi.waitUntil(() =>
+    runInDurableObject(courier(attempt), async (_, state) => (await state.storage.list()).size === 0),
+  )
 })
 
 test('a job without webhook_url makes no delivery', async () => {
