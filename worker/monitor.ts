@@ -1,138 +1,85 @@
-// In charge of: one job's live state: the latest progress (in memory), the lease of its current attempt (an alarm), the
-// journal of what it stores, removing that, and the commit, one at a time. One Durable Object a job, named by its backend id.
+// In charge of: watching one job: the lease of its current attempt (an alarm), and what is due when it is over. One Durable
+// Object a job, named by its backend id; what it is asked goes to its fence, figures, journal, commit and listeners.
 // Not in charge of: transitions: D1 alone decides them (advance.ts); this only notices and asks.
 import { DurableObject } from 'cloudflare:workers'
 import { publicEvents } from '#contract/events.ts'
-import type { TaskState } from '#contract/lifecycle.ts'
 import { terminal } from '#contract/lifecycle.ts'
-import type { ProgressPost, ProgressReply } from '#contract/task.ts'
-import { commit, dropRecords } from './commit.ts'
+import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task.ts'
+import { Committing } from './committing.ts'
 import { settings } from './env.ts'
+import type { Life, Standing, Watched } from './fence.ts'
+import { Fence } from './fence.ts'
+import { Figures } from './figures.ts'
 import { apply } from './follow.ts'
 import { Journal } from './journal.ts'
-import { findJobByBackendId } from './ledger/jobs.ts'
-import type { TaskRow } from './ledger/tasks.ts'
 import { findTask, findTimeline } from './ledger/tasks.ts'
 import { Listeners } from './listeners.ts'
 import type { Live } from './live.ts'
-import { highest } from './live.ts'
-import type { Over } from './removal.ts'
-import { backOff, RETRY_MS, removeLeft } from './removal.ts'
+import { RETRY_MS, removeLeft } from './removal.ts'
 import { schedule } from './schedule.ts'
 import { openSinkOf } from './sink.ts'
 import type { Sink } from './storage/store.ts'
 
-/** Which attempt is current, as far as the monitor knows; never lowered. */
-export interface Watched {
-  job: number
-  jobId: string
-  account: string
-  task: string
-  attempt: number
-}
-
-interface Life extends Watched {
-  /** When the attempt asked for its task; null before. */
-  runningSince: number | null
-  /** Objects of earlier attempts may be left. */
-  stale?: boolean
-  /** Its figures stand still until then: the job may be about to end with them. */
-  heldUntil?: number
-  /** The job ended then; what it left is being removed. */
-  over?: Over
-}
-
-export type Standing = 'current' | 'stale' | 'over'
-
-/** How often the high-water mark of progress is made durable. */
-const MARK_EVERY_MS = 10_000
-/** After the deadline; until then the store is asked again and again. */
-const COMMIT_GRACE_MS = 3600_000
 /** How often the monitor of a task that waits for its next attempt asks whether the job has ended meanwhile. */
 const WAITING_MS = 2 * 60_000
-/** Longer than a write to the ledger takes. */
-const HOLD_MS = 60_000
 
 export class JobMonitor extends DurableObject<Env> {
-  private life: Life | null = null
-  private mark: Live | null = null
-  private live: Live | null = null
-  private markedAt = 0
   /** In memory on purpose: after an eviction it is 0, and the attempt is granted one full lease. */
   private lastBeat = 0
-  private ended: ProgressReply['verdict'] | null = null
-  private committing: Promise<void> | null = null
+  private readonly fence: Fence
   private readonly journal: Journal
+  private readonly figures: Figures
+  private readonly committing: Committing
   readonly listeners = new Listeners()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.fence = new Fence(ctx.storage, env.DB)
     this.journal = new Journal(ctx.storage)
+    this.figures = new Figures(ctx.storage)
+    this.committing = new Committing(ctx.storage, env)
     void ctx.blockConcurrencyWhile(async () => {
-      this.life = (await ctx.storage.get<Life>('life')) ?? null
-      this.mark = (await ctx.storage.get<Live>('mark')) ?? null
+      await this.fence.load()
+      await this.figures.load()
     })
   }
 
   /** A new attempt is about to start. What earlier ones stored is removed; an earlier attempt changes nothing. */
   async begin(watched: Watched, leaseMs: number): Promise<void> {
-    if (this.life?.over || (this.life && watched.attempt < this.life.attempt)) return
-    if (!this.life && !(await this.expects('starting', watched))) return
-    if (this.life?.attempt !== watched.attempt) {
-      this.ended = null
-      await this.remember({ ...watched, runningSince: null, stale: watched.attempt > 1 })
-      // Armed before the store is asked: an attempt that is about to start does not depend on its answer.
-      await this.arm(Date.now() + leaseMs)
-      // What is not aborted now stays in the journal until the job ends.
-      await this.journal
-        .abortUploads(() => this.sink(), watched.attempt)
-        .catch((error: unknown) => {
-          const { jobId: job } = watched
-          console.error(JSON.stringify({ level: 'warn', msg: 'uploads not aborted', job, error: String(error) }))
-        })
-    } else {
-      await this.arm(Date.now() + leaseMs)
-    }
-  }
-
-  /** A monitor that knows nothing may have forgotten an ended job: a late request must not bring it back to life. */
-  private async expects(state: TaskState, { task: id, attempt }: Watched): Promise<boolean> {
-    const task = await findTask(this.env.DB, id)
-    return task?.state === state && task.attempt === attempt
+    const isNew = await this.fence.begin(watched)
+    if (isNew === null) return
+    // Armed before the store is asked: an attempt that is about to start does not depend on its answer.
+    await this.arm(Date.now() + leaseMs)
+    if (!isNew) return
+    // What is not aborted now stays in the journal until the job ends.
+    await this.journal
+      .abortUploads(() => this.sink(), watched.attempt)
+      .catch((error: unknown) => {
+        const { jobId: job } = watched
+        console.error(JSON.stringify({ level: 'warn', msg: 'uploads not aborted', job, error: String(error) }))
+      })
   }
 
   /** The attempt asked for its task: from now on its heartbeats are its lease. */
   async running(watched: Watched): Promise<void> {
-    // A request that was overtaken on its way here must not lower the fence.
-    if (this.life?.over || (this.life && watched.attempt < this.life.attempt)) return
-    if (!this.life && !(await this.expects('running', watched))) return
+    if (!(await this.fence.run(watched, Date.now()))) return
     this.lastBeat = Date.now()
-    this.ended = null
-    await this.remember({ ...this.life, ...watched, runningSince: this.life?.runningSince ?? Date.now() })
     await this.arm(Date.now() + settings(this.env).leaseMs)
   }
 
   async beat(attempt: number, post: ProgressPost): Promise<ProgressReply['verdict']> {
-    const standing = await this.standing(attempt)
-    if (standing === 'over') return this.ended ?? 'stop'
+    const standing = this.fence.standing(attempt)
+    if (standing === 'over') return this.fence.ended ?? 'stop'
     if (standing === 'stale') return 'stop'
     this.lastBeat = Date.now()
-    if (this.lastBeat < (this.life?.heldUntil ?? 0)) return 'continue'
-    this.live = highest(this.live ?? this.mark, { ...post, attempt })
-    this.listeners.progress(this.live)
-    if (this.lastBeat - this.markedAt >= MARK_EVERY_MS) {
-      this.markedAt = this.lastBeat
-      this.mark = this.live
-      await this.ctx.storage.put('mark', this.mark)
-    }
+    if (this.lastBeat < (this.fence.life?.heldUntil ?? 0)) return 'continue'
+    this.listeners.progress(await this.figures.take(attempt, post, this.lastBeat))
     return 'continue'
   }
 
-  /** Whether an attempt may still write. A monitor that has forgotten asks the ledger. */
+  /** Whether an attempt may still write. */
   async standing(attempt: number): Promise<Standing> {
-    if (this.ended || this.life?.over) return 'over'
-    if (!this.life || attempt < this.life.attempt) return 'stale'
-    return attempt === this.life.attempt ? 'current' : 'stale'
+    return this.fence.standing(attempt)
   }
 
   /** Before the first part of an upload: whoever ends the attempt can then abort it (I8). */
@@ -149,13 +96,8 @@ export class JobMonitor extends DurableObject<Env> {
     return standing
   }
 
-  /** What is shown is kept first, so that it does not go back when this memory is lost (I4). */
   async read(): Promise<Live | null> {
-    if (this.live && this.live !== this.mark && this.life && !this.life.over) {
-      this.mark = this.live
-      await this.ctx.storage.put('mark', this.mark)
-    }
-    return this.live ?? this.mark
+    return this.figures.read(!this.fence.live)
   }
 
   /** A client follows the job: `?job=<backend id>&after=<last event id>`. 429 when too many do. */
@@ -181,13 +123,14 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** The figures with which the job is about to end: nobody is shown higher ones before it has (I4). */
   async lastFigures(): Promise<Live | null> {
-    if (this.life && !this.life.over) await this.remember({ ...this.life, heldUntil: Date.now() + HOLD_MS })
+    await this.fence.hold(Date.now())
     return this.read()
   }
 
   /** For how long the current attempt has been running, in milliseconds. */
   async ranMs(): Promise<number> {
-    return this.life?.runningSince ? Date.now() - this.life.runningSince : 0
+    const since = this.fence.life?.runningSince
+    return since ? Date.now() - since : 0
   }
 
   /** A task of this job becomes due then: look for a slot. */
@@ -197,20 +140,22 @@ export class JobMonitor extends DurableObject<Env> {
 
   /** The job has ended: nothing of it may be left in flight. */
   async settle(): Promise<void> {
-    const task = this.life ? await findTask(this.env.DB, this.life.task) : null
-    // In memory only: a monitor that wakes up empty later says "stop" to whoever still asks.
-    this.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
-    if (!this.life) return this.forget()
-    const life: Life = { ...this.life, over: this.life.over ?? { since: Date.now(), pass: 'end', tries: 0 } }
-    await this.remember(life)
+    const task = this.fence.life ? await findTask(this.env.DB, this.fence.life.task) : null
+    this.fence.ended = task?.state === 'cancelled' ? 'cancel' : 'stop'
+    if (!this.fence.life) return this.forget()
+    const life: Life = {
+      ...this.fence.life,
+      over: this.fence.life.over ?? { since: Date.now(), pass: 'end', tries: 0 },
+    }
+    await this.fence.remember(life)
     // Armed first: whatever happens in between, it comes again.
     await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
-    if (life.over?.tries === 0) await dropRecords(this.env, life.jobId)
+    if (life.over?.tries === 0) await this.committing.drop(life.jobId)
     // What the job's success points at stays.
     const below = task?.state === 'completed' ? task.attempt : null
     const left = await removeLeft(this.journal, () => this.sink(), life, below)
     if (!left) return this.forget()
-    await this.remember({ ...life, over: left.over })
+    await this.fence.remember({ ...life, over: left.over })
     await this.ctx.storage.setAlarm(left.at)
   }
 
@@ -219,41 +164,20 @@ export class JobMonitor extends DurableObject<Env> {
     await this.ctx.storage.deleteAll()
   }
 
+  /** Before the transition to `committing`. Only a current attempt stores one, so that none comes behind the end (I8). */
+  async storeRecord(attempt: number, finish: FinishPost): Promise<Standing> {
+    const standing = await this.standing(attempt)
+    if (standing === 'current' && this.fence.life) await this.committing.store(this.fence.life.jobId, attempt, finish)
+    return standing
+  }
+
   /**
    * Carries out, or goes on with, the commit of a task that is `committing`. Only here, so that no two run at once.
    * Never rejects for the store's sake: the alarm tries again.
    */
   async commit(): Promise<void> {
-    this.committing ??= this.tryCommit().finally(() => (this.committing = null))
-    return this.committing
-  }
-
-  private async tryCommit(): Promise<void> {
-    const task = this.life ? await findTask(this.env.DB, this.life.task) : null
-    if (task?.state !== 'committing') return
-    const tries = ((await this.ctx.storage.get<number>('commits')) ?? 0) + 1
-    await this.ctx.storage.put('commits', tries)
-    // Armed first, and once more below, since the alarm may go off while this still runs.
-    await this.arm(Date.now() + backOff(tries))
-    try {
-      await commit(this.env, task, this)
-    } catch (error) {
-      console.error(
-        JSON.stringify({ level: 'warn', msg: 'commit put off', task: task.id, tries, error: String(error) }),
-      )
-      await this.arm(Date.now() + backOff(tries))
-      await this.giveUp(task)
-    }
-  }
-
-  /** A commit that cannot even find out what is wrong ends too (I1): commit.ts had its time until the deadline. */
-  private async giveUp(task: TaskRow): Promise<void> {
-    const job = await findJobByBackendId(this.env.DB, task.job_id)
-    if (!job || Date.now() < job.deadline_at + COMMIT_GRACE_MS) return
-    const message = 'The outputs could not be put in their places before the deadline of the job.'
-    const error = { code: 'deadline_exceeded', message } as const
-    const ref = { id: task.id, jobId: task.job_id }
-    await apply(this.env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { watcher: this })
+    const { life } = this.fence
+    if (life) await this.committing.run(life.task, this, (at) => this.arm(at))
   }
 
   /** The sweep asks: is the alarm still set? */
@@ -262,7 +186,8 @@ export class JobMonitor extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const { env, life } = this
+    const { env } = this
+    const { life } = this.fence
     if (!life) return schedule(env)
     const task = await findTask(env.DB, life.task)
     if (!task || terminal[task.state]) return this.settle()
@@ -306,21 +231,16 @@ export class JobMonitor extends DurableObject<Env> {
         return true
       })
     // Whatever a request changed meanwhile stays.
-    if (!done || this.life?.attempt !== life.attempt) return
-    await this.remember({ ...this.life, stale: false })
-  }
-
-  private async remember(life: Life): Promise<void> {
-    this.life = life
-    await this.ctx.storage.put('life', life)
+    if (!done || this.fence.life?.attempt !== life.attempt) return
+    await this.fence.remember({ ...this.fence.life, stale: false })
   }
 
   private sink(): Promise<Sink | null> {
-    return this.life ? openSinkOf(this.env, this.life.jobId) : Promise.resolve(null)
+    return this.fence.life ? openSinkOf(this.env, this.fence.life.jobId) : Promise.resolve(null)
   }
 
   /** Sooner while there are objects of earlier attempts to remove: there is only one alarm. */
   private async arm(at: number): Promise<void> {
-    await this.ctx.storage.setAlarm(this.life?.stale ? Math.min(at, Date.now()) : at)
+    await this.ctx.storage.setAlarm(this.fence.life?.stale ? Math.min(at, Date.now()) : at)
   }
 }

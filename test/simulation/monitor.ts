@@ -1,4 +1,4 @@
-// In charge of: a model of worker/monitor.ts, worker/journal.ts, worker/removal.ts and worker/commit.ts: what survives an
+// In charge of: a model of worker/monitor.ts and what it is made of (fence, figures, committing, journal, removal), and of worker/commit.ts: what survives an
 // eviction, what does not, and where others may come between.
 // Not in charge of: transitions (ledger.ts), requests (service.ts).
 import type { TaskState } from '#contract/lifecycle.ts'

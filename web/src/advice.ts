@@ -23,7 +23,6 @@ const advice: Readonly<Record<string, string>> = {
   too_large: 'Send less: the limits page says how much is accepted.',
   unsupported_media_type: 'Send JSON, or a file as it is.',
   range_not_satisfiable: 'The piece that was asked for lies beyond the end of the file. Load it from the start.',
-  bad_gateway: 'The store behind the service did not answer properly. Try again in a moment.',
   unavailable: 'The service is busy or restarting. Try again in a moment.',
   offline: 'Check your connection and whether the service runs; this page goes on by itself.',
   // Of jobs: the source.

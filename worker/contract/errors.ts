@@ -25,7 +25,6 @@ export const requestErrors = {
   rate_limited: 429,
   quota_exceeded: 429,
   internal: 500,
-  bad_gateway: 502,
   unavailable: 503,
 } as const
 

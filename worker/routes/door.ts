@@ -23,7 +23,7 @@ import {
 } from '#contract/task.ts'
 import { terminal } from '#contract/lifecycle.ts'
 import { readJson } from '../body.ts'
-import { dropRecord, storeRecord } from '../commit.ts'
+import { dropRecord } from '../commit.ts'
 import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../failures.ts'
 import { apply, monitorOf } from '../follow.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
@@ -169,20 +169,22 @@ export const door = new Hono<DoorEnv>()
     checkFinish(finish, jobId, attempt)
     const before = await findTask(c.env.DB, id)
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
-    if (before.state === 'running') {
-      await storeRecord(c.env, jobId, attempt, finish)
+    const monitor = monitorOf(c.env, jobId)
+    if (before.state === 'running' && (await monitor.storeRecord(attempt, finish)) === 'current') {
       // The last figures are what people see while the commit goes on.
-      await monitorOf(c.env, jobId).beat(attempt, finish.progress)
+      await monitor.beat(attempt, finish.progress)
       const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
-      // Stored again behind the end of the job by a request that was sent twice: nobody needs it any more.
-      const late = !result.ok && (result.refusal !== 'same' || result.task?.state === 'completed')
-      if (late) await dropRecord(c.env, jobId, attempt)
-      if (!result.ok && result.refusal !== 'same') throw stale()
-    } else if (before.state !== 'committing' && before.state !== 'completed') {
-      throw stale()
+      if (!result.ok && result.refusal !== 'same') {
+        await dropRecord(c.env, jobId, attempt)
+        throw stale()
+      }
+    } else {
+      // Of a request that was sent twice, the other may have got further meanwhile.
+      const now = await findTask(c.env.DB, id)
+      if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) throw stale()
     }
     // From here on the record is enough: where the store is away just now, the monitor goes on later.
-    await monitorOf(c.env, jobId).commit()
+    await monitor.commit()
     return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
   })
 

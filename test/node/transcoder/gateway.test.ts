@@ -266,7 +266,7 @@ describe('a source that is not what it was', () => {
       const { door, gateway } = await open({ bytes })
       door.faults.input = ({ response }) => {
         response.setHeader('x-source-error', code)
-        json(response, 502, { error: { code: 'bad_gateway', message: 'The store said no.' } })
+        json(response, 502, { error: { code: 'source_unreachable', message: 'The store said no.' } })
         return true
       }
       const error = await gateway.open().catch((thrown: unknown) => thrown)
