@@ -15,6 +15,7 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
+              ratelimits: { TEST_RATE_LIMIT: { namespace_id: '1', simple: { limit: 3, period: 60 } } },
               bindings: {
                 EGRESS: 'listed',
                 ALLOW_PRIVATE_HOSTS: 'logo.test:443,hooks.test:443',

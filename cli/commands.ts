@@ -145,6 +145,13 @@ export const commands = {
     },
     words: ['list', 'issue', 'rotate', 'revoke'],
   },
+  vault: {
+    takes: 'rotate',
+    count: [1, 1],
+    about: 'seal stored credentials again with the newest key of VAULT_KEYS; needs an admin key',
+    options: {},
+    words: ['rotate'],
+  },
   completion: {
     takes: 'bash|zsh|fish',
     count: [1, 1],

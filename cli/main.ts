@@ -10,6 +10,7 @@ import { describe, exitCodeOfJob, fetchOutputs, watch } from './jobs.ts'
 import { keys } from './keys.ts'
 import { submit } from './submit.ts'
 import { uploads } from './uploads.ts'
+import { vault } from './vault.ts'
 
 const argv = process.argv.slice(2)
 const asJson = argv.includes('--json')
@@ -109,6 +110,11 @@ async function run({ name, values, words }: Parsed): Promise<number> {
     case 'limits': {
       const limits = await client.limits()
       answer(limits, JSON.stringify(limits, null, 2))
+      return EXIT.ok
+    }
+    case 'vault': {
+      const { answer: document, text } = await vault(client, words, note)
+      answer(document, text)
       return EXIT.ok
     }
     case 'keys': {

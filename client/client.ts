@@ -66,6 +66,18 @@ export interface IssuedKey extends Key {
   key: string
 }
 
+/** One batch of `vault rotate`. */
+export interface Resealed {
+  /** Of the ring's first key. */
+  key_id: string
+  resealed: number
+  done: boolean
+  /** Jobs and API keys whose ring key is gone: what was sealed is lost. */
+  unreadable: number[]
+  unreadable_keys: string[]
+  next: number
+}
+
 const TRIES = 4
 const PAUSE_MS = 500
 
@@ -156,6 +168,11 @@ export class Client {
 
   async revokeKey(id: string): Promise<void> {
     await request(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+  }
+
+  /** Seals some of what older keys of the ring sealed with its first; again with `next` until `done`. Safe to repeat. */
+  resealVault(after: number): Promise<Resealed> {
+    return this.#once(`/api/v0/vault/rotate?after=${after}`, '{}')
   }
 
   async #ask<T>(path: string, init?: Init): Promise<T> {

@@ -2,10 +2,11 @@
 // Not in charge of: issuing keys (routes/keys.ts), attempt tokens (token.ts).
 import { createMiddleware } from 'hono/factory'
 import { settings } from './env.ts'
+import type { KeyHook } from './hook.ts'
 import type { AppEnv } from './http.ts'
 import { findKey, touchKey } from './ledger/keys.ts'
 import { RequestError } from './problems.ts'
-import { takeRequest } from './rate.ts'
+import { askPlatform, takeRequest } from './rate.ts'
 import { sign, verify } from './signing.ts'
 
 export interface Identity {
@@ -15,6 +16,7 @@ export interface Identity {
   priority: number
   /** Null = the deployment's default. */
   requestsPerMinute: number | null
+  hook: KeyHook | null
 }
 
 /** A revoked key stops within this time: so long an isolate trusts what it looked up. */
@@ -42,13 +44,15 @@ async function identify(env: Env, key: string): Promise<Identity | null> {
   return identity
 }
 
+const plain = { priority: 0, requestsPerMinute: null, hook: null } as const
+
 async function lookUp(env: Env, key: string): Promise<Identity | null> {
   // Keys of the configuration: hashed on both sides, so the comparison tells nothing by its time.
   if (env.ADMIN_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.ADMIN_KEY)))) {
-    return { account: 'admin', keyId: 'admin', scopes: ['admin'], priority: 0, requestsPerMinute: null }
+    return { account: 'admin', keyId: 'admin', scopes: ['admin'], ...plain }
   }
   if (env.API_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.API_KEY)))) {
-    return { account: 'default', keyId: 'configured', scopes: ['jobs'], priority: 0, requestsPerMinute: null }
+    return { account: 'default', keyId: 'configured', scopes: ['jobs'], ...plain }
   }
   const id = KEY.exec(key)?.[1]
   const row = id === undefined ? null : await findKey(env.DB, id)
@@ -61,6 +65,7 @@ async function lookUp(env: Env, key: string): Promise<Identity | null> {
     scopes: row.scopes.split(','),
     priority: row.priority,
     requestsPerMinute: row.requests_per_minute,
+    hook: row.webhook_url === null ? null : { keyId: row.id, shown: row.webhook_url, sealed: row.webhook_sealed },
   }
 }
 
@@ -94,6 +99,7 @@ export function authenticate(scope: 'jobs' | 'admin') {
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }
+    await askPlatform(c.env, identity.keyId)
     takeRequest(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
     if (!identity.scopes.includes(scope)) {
       throw new RequestError('forbidden', `This key may not do that: it lacks the scope "${scope}".`)
@@ -102,6 +108,7 @@ export function authenticate(scope: 'jobs' | 'admin') {
     c.set('keyId', identity.keyId)
     c.set('scopes', identity.scopes)
     c.set('priority', identity.priority)
+    c.set('hook', identity.hook)
     return next()
   })
 }

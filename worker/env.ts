@@ -8,6 +8,8 @@ declare global {
     INTERNAL_TOKEN?: string
     /** Shared with the local transcoders, so that only this service starts work there. */
     TRANSCODER_SECRET?: string
+    /** The platform's own rate limit, where wrangler.toml binds one. */
+    RATE_LIMIT?: RateLimit
   }
 }
 
@@ -23,6 +25,8 @@ export interface Settings {
   leaseMs: number
   /** Jobs of an account that have not ended. */
   maxActiveJobs: number
+  /** Bytes that the stored uploads of an account may take; null = no bound. */
+  maxStoredUploadBytes: number | null
   /** Of a key that has no bound of its own; null = none. */
   requestsPerMinute: number | null
   /** Configured public address without a slash at the end, or null = that of the request. */
@@ -56,6 +60,7 @@ export function settings(env: Env): Settings {
     doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
     leaseMs: positive(env.LEASE_SECONDS, 30) * 1000,
     maxActiveJobs: positive(env.MAX_ACTIVE_JOBS, 10_000),
+    maxStoredUploadBytes: env.MAX_STORED_UPLOAD_BYTES ? positive(env.MAX_STORED_UPLOAD_BYTES, 1e12) : null,
     requestsPerMinute: env.REQUESTS_PER_MINUTE ? positive(env.REQUESTS_PER_MINUTE, 600) : null,
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
   }

@@ -1,5 +1,6 @@
 // In charge of: what every route knows about the request it serves.
 import type { Context } from 'hono'
+import type { KeyHook } from './hook.ts'
 import { settings } from './env.ts'
 
 export interface AppEnv {
@@ -11,6 +12,8 @@ export interface AppEnv {
     scopes: string[]
     /** Of the key's jobs: higher starts first. */
     priority: number
+    /** Of jobs that name nobody to be told. */
+    hook: KeyHook | null
   }
 }
 

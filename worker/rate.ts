@@ -1,6 +1,21 @@
-// In charge of: how many requests a key may send in a minute, counted by each instance of the Worker on its own: a shield
-// that costs nothing. What must hold everywhere is SQL (active jobs: ledger/jobs.ts).
+// In charge of: how many requests a key may send: the platform's rate limit where one is bound, and in a minute, counted by
+// each instance of the Worker on its own: shields that cost nothing.
+// Not in charge of: what must hold everywhere, which is SQL (active jobs: ledger/jobs.ts, stored bytes: ledger/uploads.ts).
 import { RequestError } from './problems.ts'
+
+/** The longer of the two periods that the platform knows; which one is bound cannot be seen from here. */
+const PLATFORM_PERIOD_SECONDS = 60
+
+/**
+ * Counted in each location of the platform, with one bound for all keys (wrangler.toml): a bound of a key's own is below.
+ * @throws RequestError 429
+ */
+export async function askPlatform(env: Env, keyId: string): Promise<void> {
+  if (!env.RATE_LIMIT || (await env.RATE_LIMIT.limit({ key: keyId })).success) return
+  throw new RequestError('rate_limited', 'This key sends more requests than this deployment takes of one key.', {
+    headers: { 'retry-after': String(PLATFORM_PERIOD_SECONDS) },
+  })
+}
 
 interface Bucket {
   /** Requests that may come at once. */

@@ -1,7 +1,9 @@
 // In charge of: sealing again, with the newest key of the ring, what an older one sealed: a batch at a time, from wherever
 // the last one stopped. Afterwards the older key may leave VAULT_KEYS.
 // Not in charge of: the envelope (vault.ts).
+import { hookOf, keepHook } from './hook.ts'
 import { listSealedWithOthers, replaceSealed } from './ledger/jobs.ts'
+import { listKeysSealedWithOthers, replaceKeySealed } from './ledger/keys.ts'
 import { SECRETS_FIELD } from './sink.ts'
 import { currentKeyId, open, seal } from './vault.ts'
 
@@ -13,6 +15,8 @@ interface Rotation {
   done: boolean
   /** Jobs whose key is in the ring no more: their credentials are lost already. */
   unreadable: number[]
+  /** API keys whose webhook_url is lost in the same way. */
+  unreadable_keys: string[]
   /** To be given to the next call. */
   next: number
 }
@@ -21,7 +25,8 @@ export async function reseal(env: Env, after: number, limit: number): Promise<Ro
   const keyId = await currentKeyId(env)
   const rows = await listSealedWithOthers(env.DB, keyId, after, limit)
   const unreadable: number[] = []
-  let resealed = 0
+  const keys = await resealKeys(env, keyId, limit)
+  let { resealed } = keys
   for (const row of rows) {
     let secrets: unknown
     try {
@@ -34,5 +39,33 @@ export async function reseal(env: Env, after: number, limit: number): Promise<Ro
     await replaceSealed(env.DB, row, await seal(env, row.account, row.job_id, SECRETS_FIELD, secrets))
     resealed++
   }
-  return { key_id: keyId, resealed, done: rows.length < limit, unreadable, next: rows.at(-1)?.id ?? after }
+  const done = rows.length < limit && keys.done
+  return {
+    key_id: keyId,
+    resealed,
+    done,
+    unreadable,
+    unreadable_keys: keys.unreadable,
+    next: rows.at(-1)?.id ?? after,
+  }
+}
+
+/** Few: they need no place to go on from, since what was sealed again is not found any more. */
+async function resealKeys(env: Env, keyId: string, limit: number) {
+  const rows = await listKeysSealedWithOthers(env.DB, keyId, limit)
+  const unreadable: string[] = []
+  for (const row of rows) {
+    const hook = { keyId: row.id, shown: row.webhook_url ?? '', sealed: row.webhook_sealed }
+    try {
+      const kept = await keepHook(env, row.account, row.id, await hookOf(env, row.account, hook))
+      await replaceKeySealed(env.DB, row, kept.webhook_sealed ?? '')
+    } catch {
+      unreadable.push(row.id)
+    }
+  }
+  return {
+    resealed: rows.length - unreadable.length,
+    unreadable,
+    done: rows.length < limit || unreadable.length === limit,
+  }
 }

@@ -179,6 +179,14 @@ export const operations: Record<string, Operation> = {
     answers: json(ref('IssuedKey')),
     errors: ['invalid_request'],
   },
+  'PATCH /api/v0/keys/{key}': {
+    summary: 'Change the label, the quotas or the webhook_url of a key',
+    auth: 'admin',
+    body: { ...json(loose), example: { label: 'first', webhook_url: null } },
+    status: 200,
+    answers: json(ref('Key')),
+    errors: ['invalid_request', 'not_found'],
+  },
   'POST /api/v0/keys/{key}/rotate': {
     summary: 'Replace a key',
     auth: 'admin',

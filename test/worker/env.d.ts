@@ -8,6 +8,7 @@ declare global {
       SIMULATE_SEEDS: string
       REPEAT_JOBS: string
       IDEMPOTENCY_KEYS: string
+      TEST_RATE_LIMIT: RateLimit
     }
   }
 }

@@ -1,11 +1,13 @@
 import { env } from 'cloudflare:workers'
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { advance } from '../../worker/advance.ts'
+import { app } from '../../worker/app.ts'
 import { insertJob, insertTask } from '../../worker/ledger/jobs.ts'
 import { listWaitingTasks } from '../../worker/ledger/tasks.ts'
 import { reseal } from '../../worker/rotation.ts'
 import { open, seal } from '../../worker/vault.ts'
-import { call, job, post } from './client.ts'
+import { basic, call, job, post } from './client.ts'
 import { FakeTranscoders } from './fake-transcoder.ts'
 
 const ADMIN = 'test-only-admin-key'
@@ -17,6 +19,7 @@ beforeEach(async () => {
     env.DB.prepare('DELETE FROM slots'),
     env.DB.prepare('DELETE FROM jobs'),
     env.DB.prepare('DELETE FROM accounts'),
+    env.DB.prepare('DELETE FROM uploads'),
   ])
 })
 afterEach(() => {
@@ -131,6 +134,83 @@ test('a key sends as many requests a minute as it may, then is told when to come
   expect((await call('/api/v0/job', { key })).status).toBe(429)
 })
 
+test('stored uploads of an account and of a key are bounded in bytes by one statement, also raced; a deletion makes room', async () => {
+  const admin = { key: ADMIN }
+  const first = await (await post('/api/v0/keys', { account: 'films', max_stored_upload_bytes: 30 }, admin)).json<any>()
+  const second = await issue({ account: 'films' })
+  await put('films', { max_stored_upload_bytes: 100 })
+  const send = (key: string, bytes: number) =>
+    call('/uploads', { method: 'POST', key, body: new Uint8Array(bytes), headers: { 'content-length': String(bytes) } })
+  const raced = await Promise.all(Array.from({ length: 8 }, () => send(first.key, 10)))
+  expect(raced.filter(({ status }) => status === 201)).toHaveLength(3)
+  const refused = raced.find(({ status }) => status !== 201)!
+  // Waiting does not help, so no time is named.
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null])
+  expect((await refused.json<any>()).error).toMatchObject({
+    code: 'quota_exceeded',
+    message: expect.stringContaining('The uploads of this key take 30 of at most 30 bytes, and this one has 10.'),
+    details: { scope: 'key', stored_bytes: 30, maximum: 30, announced_bytes: 10 },
+  })
+  // The other key of the account has no bound of its own, but shares the account's; a resumable one counts from its start.
+  const tus = (length: number) =>
+    call('/uploads', {
+      method: 'POST',
+      key: second,
+      headers: { 'tus-resumable': '1.0.0', 'upload-length': String(length) },
+    })
+  const begun = await tus(60)
+  expect(begun.status).toBe(201)
+  const full = await tus(11)
+  expect([full.status, (await full.json<any>()).error.details]).toEqual([
+    429,
+    { scope: 'account', stored_bytes: 90, maximum: 100, announced_bytes: 11 },
+  ])
+  expect((await tus(10)).status).toBe(201)
+  const { uploaded_file_number: number } = await raced.find(({ status }) => status === 201)!.json<any>()
+  expect((await call(`/uploads/${number}`, { method: 'DELETE', key: first.key })).status).toBe(204)
+  // What a key sent counts for the one in its place.
+  const { key: next } = await (await post(`/api/v0/keys/${first.id}/rotate`, {}, admin)).json<any>()
+  expect((await send(next, 11)).status).toBe(429)
+  expect((await send(next, 10)).status).toBe(201)
+  // Another account is none of that.
+  expect((await send(await issue({ account: 'other' }), 200)).status).toBe(201)
+})
+
+test('a form is counted by its length while it comes, and by its file when it is there', async () => {
+  const key = await issue({ account: 'forms', max_stored_upload_bytes: 1000 })
+  const form = () => {
+    const body = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp4"\r\n\r\n${'x'.repeat(400)}\r\n--b--\r\n`
+    return call('/uploads', {
+      method: 'POST',
+      key,
+      body,
+      headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-length': String(body.length) },
+    })
+  }
+  expect([(await form()).status, (await form()).status]).toEqual([201, 201])
+  const bytes = env.DB.prepare(`SELECT SUM(size) AS n FROM uploads WHERE account = 'forms'`)
+  expect(await bytes.first('n')).toBe(800)
+})
+
+test('where the platform’s rate limit is bound, it is asked for each key', async () => {
+  const [one, other] = [await issue({ account: 'one' }), await issue({ account: 'other' })]
+  const bound = { ...env, RATE_LIMIT: env.TEST_RATE_LIMIT } as unknown as Env
+  const ask = async (key: string): Promise<Response> => {
+    const context = createExecutionContext()
+    const request = new Request('https://service.test/api/v0/job', { headers: { authorization: basic(key) } })
+    const response = await app.fetch(request, bound, context)
+    await waitOnExecutionContext(context)
+    return response
+  }
+  for (let n = 0; n < 3; n++) expect((await ask(one)).status).toBe(200)
+  const refused = await ask(one)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+  expect((await refused.json<any>()).error.code).toBe('rate_limited')
+  expect((await ask(other)).status).toBe(200)
+  // Without it the service counts for itself.
+  expect((await call('/api/v0/job', { key: one })).status).toBe(200)
+})
+
 test('the priority of a key is that of its jobs, and survives its rotation', async () => {
   const made = await post('/api/v0/keys', { account: 'urgent', priority: 7 }, { key: ADMIN })
   const { id } = await made.json<any>()
@@ -150,6 +230,7 @@ test('accounts are for admins, and only known quotas are taken', async () => {
     account: 'x',
     max_active_jobs: 10_000,
     max_running: 2,
+    max_stored_upload_bytes: null,
     weight: 1,
   })
 })
@@ -181,7 +262,15 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
   expect(first).toMatchObject({ key_id: 'k2', resealed: 3, done: false, unreadable: [] })
   expect(await reseal(both, first.next, 3)).toMatchObject({ resealed: 2, done: true })
   expect(await reseal(both, 0, 3)).toMatchObject({ resealed: 0, done: true })
+  // Addresses of keys are sealed with the same ring.
+  const hooked = await issue({ account: 'v', webhook_url: 'https://hooks.test/in?token=HOOKSECRET' })
+  const id = hooked.split('.')[0]!
+  expect(await reseal(both, 0, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })
+  const row = (await env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first<any>())!
+  expect(JSON.stringify(row)).not.toContain('HOOKSECRET')
   const alone = { ...env, VAULT_KEYS: newer } as Env
+  expect(await open(alone, 'v', id, 'webhook_url', row.webhook_sealed)).toBe('https://hooks.test/in?token=HOOKSECRET')
+  await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL WHERE id = ?').bind(id).run()
   for (const row of results) {
     const sealed = await env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(row.id).first<string>('sealed')
     expect(await open(alone, 'v', row.job_id, 'secrets', sealed!)).toEqual({ of: row.job_id })

@@ -15,6 +15,7 @@ const app = new Hono<AppEnv>()
   .onError(answerError)
   .use(async (c, next) => {
     c.set('account', c.req.header('x-account') ?? 'alice')
+    c.set('keyId', 'of-the-test')
     await next()
   })
   .route('/uploads', uploads)
@@ -324,6 +325,9 @@ describe('reading back', () => {
       content_type: 'video/mp4',
       created_at: Date.now(),
       expires_at: Date.now() + 1000,
+      keyId: 'k',
+      announced: 1,
+      maxStored: null,
     })
     await env.BUCKET.put('uploads/alice/y', sample)
     const others: [string, RequestInit][] = [

@@ -204,6 +204,63 @@ test('an address that is not public is refused when the job is created, behind a
   await create({ webhook_url: 'https://logo.test/hook' })
 })
 
+test('a job that names nobody tells its key’s address; null tells nobody; it is sealed, changed by admins, and goes with its key', async () => {
+  const admin = { key: 'test-only-admin-key' }
+  const made = await post('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
+  expect(made.status).toBe(201)
+  const { id: keyId, key, webhook_url } = await made.json<any>()
+  expect(webhook_url).toBe('https://hooks.test/in?…')
+  expect(JSON.stringify((await env.DB.prepare('SELECT * FROM api_keys').all()).results)).not.toContain('TOPSECRET')
+  const cancelled = async (change: Record<string, unknown>, by = key): Promise<number> => {
+    const { _auto_generated_id_: id } = await (await post('/api/v0/job', job(change), { key: by })).json<any>()
+    await post(`/api/v0/job/${id}/cancel`, {})
+    return id
+  }
+  const told = await cancelled({})
+  await settled(told, 1)
+  expect(received.map(({ url }) => url)).toEqual([HOOK])
+  const { config } = await (await call(`/api/v0/job/${told}`)).json<any>()
+  expect(config.webhook_url).toBe('https://hooks.test/in?…')
+  for (const nobody of [null, '']) expect(await deliveries(await cancelled({ webhook_url: nobody }))).toEqual([])
+  const own = await cancelled({ webhook_url: 'https://hooks.test/own' })
+  await settled(own, 1)
+  expect(received.at(-1)?.url).toBe('https://hooks.test/own')
+
+  // A rotated key keeps it; a revoked one keeps nothing that opens.
+  const rotated = await (await post(`/api/v0/keys/${keyId}/rotate`, {}, admin)).json<any>()
+  expect(rotated.webhook_url).toBe(webhook_url)
+  const sealed = env.DB.prepare('SELECT webhook_sealed FROM api_keys WHERE id = ?')
+  expect(await sealed.bind(keyId).first('webhook_sealed')).toBeNull()
+  await settled(await cancelled({}, rotated.key), 1)
+  expect(received.at(-1)?.url).toBe(HOOK)
+
+  const patch = (id: string, body: unknown, who = admin) =>
+    call(`/api/v0/keys/${id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...who,
+    })
+  const changed = await (await patch(rotated.id, { webhook_url: null, label: 'quiet', priority: 3 })).json<any>()
+  expect(changed).toMatchObject({ webhook_url: null, label: 'quiet', priority: 3, account: 'default' })
+  expect(await sealed.bind(rotated.id).first('webhook_sealed')).toBeNull()
+  expect((await (await patch(rotated.id, { max_stored_upload_bytes: 5 })).json<any>()).label).toBe('quiet')
+  for (const bad of [
+    { webhook_url: 'http://127.0.0.1/' },
+    { webhook_url: 'https://u:p@hooks.test/' },
+    { webhook_url: 'x' },
+  ]) {
+    const refused = await patch(rotated.id, bad)
+    expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, 'webhook_url'])
+    expect((await post('/api/v0/keys', bad, admin)).status).toBe(400)
+  }
+  for (const bad of [{ account: 'x' }, { scopes: ['admin'] }, { priority: 11 }, { max_stored_upload_bytes: -1 }]) {
+    expect((await patch(rotated.id, bad)).status, JSON.stringify(bad)).toBe(400)
+  }
+  expect((await patch(keyId, { label: 'revoked' })).status).toBe(404)
+  expect((await patch(rotated.id, {}, { key: rotated.key })).status).toBe(403)
+})
+
 test('410 ends the tries, a cancelled job tells of it, and raced ends tell once', async () => {
   answer = () => new Response(null, { status: 410 })
   const id = await create()

@@ -13,7 +13,8 @@ const advice: Readonly<Record<string, string>> = {
   job_finished: 'The job has ended; run it again if you want it once more.',
   job_active: 'Cancel the job first, or wait until it has ended.',
   rate_limited: 'Wait a moment; this page goes on by itself.',
-  quota_exceeded: 'Wait until some of it is done, or close other pages that follow the same job.',
+  quota_exceeded:
+    'Wait until some of it is done, delete uploads that are no longer needed, or close other pages that follow the same job.',
   gone: 'What was sent so far has been removed. Choose the file again to send it from its beginning.',
   unsupported_version: 'Update the program that sends the file: the service speaks version 1.0.0 of tus.',
   locked: 'The same file is being sent elsewhere. Close the other page, or wait for it to finish.',

@@ -81,7 +81,11 @@ const CODECS = ['h.264', 'hevc', 'mpeg2'] as const
 export const MAX_FOLLOWERS = 20
 
 /** The body of `GET /api/v0/limits`. */
-export function publishedLimits(quotas: { maxActiveJobs: number; requestsPerMinute: number | null }) {
+export function publishedLimits(quotas: {
+  maxActiveJobs: number
+  maxStoredUploadBytes: number | null
+  requestsPerMinute: number | null
+}) {
   return {
     body_bytes: MAX_BODY_BYTES,
     upload_bytes: MAX_UPLOAD_BYTES,
@@ -120,6 +124,7 @@ export function publishedLimits(quotas: { maxActiveJobs: number; requestsPerMinu
     retention_days: RETENTION_DAYS,
     quotas: {
       active_jobs: quotas.maxActiveJobs,
+      stored_upload_bytes: quotas.maxStoredUploadBytes,
       requests_per_minute: quotas.requestsPerMinute,
       followers_per_job: MAX_FOLLOWERS,
     },

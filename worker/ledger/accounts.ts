@@ -4,6 +4,7 @@ export interface AccountRow {
   account: string
   max_active_jobs: number | null
   max_running: number | null
+  max_stored_upload_bytes: number | null
   weight: number
   webhook_generation: number
   webhook_rotated_at: number | null
@@ -17,6 +18,7 @@ export async function findAccount(db: D1Database, account: string): Promise<Acco
       account,
       max_active_jobs: null,
       max_running: null,
+      max_stored_upload_bytes: null,
       weight: 1,
       webhook_generation: 0,
       webhook_rotated_at: null,
@@ -32,14 +34,16 @@ export async function listAccounts(db: D1Database): Promise<AccountRow[]> {
 export async function saveQuotas(
   db: D1Database,
   account: string,
-  quotas: Pick<AccountRow, 'max_active_jobs' | 'max_running' | 'weight'>,
+  quotas: Pick<AccountRow, 'max_active_jobs' | 'max_running' | 'max_stored_upload_bytes' | 'weight'>,
 ): Promise<void> {
   await db
     .prepare(
-      `INSERT INTO accounts (account, max_active_jobs, max_running, weight) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (account) DO UPDATE SET max_active_jobs = ?2, max_running = ?3, weight = ?4`,
+      `INSERT INTO accounts (account, max_active_jobs, max_running, weight, max_stored_upload_bytes)
+       VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (account) DO UPDATE
+       SET max_active_jobs = ?2, max_running = ?3, weight = ?4, max_stored_upload_bytes = ?5`,
     )
-    .bind(account, quotas.max_active_jobs, quotas.max_running, quotas.weight)
+    .bind(account, quotas.max_active_jobs, quotas.max_running, quotas.weight, quotas.max_stored_upload_bytes)
     .run()
 }
 

@@ -13,7 +13,19 @@ export interface KeyRow {
   requests_per_minute: number | null
   /** Of the key's jobs: higher starts first. */
   priority: number
+  /** Of what the key itself sent; null = no bound but the account's. */
+  max_stored_upload_bytes: number | null
+  /** Told of the end of jobs that name nobody; without its query. */
+  webhook_url: string | null
+  /** The whole of it, where it has a query. */
+  webhook_sealed: string | null
 }
+
+/** What may be changed of a key that is in use. */
+export type KeyTraits = Pick<
+  KeyRow,
+  'label' | 'requests_per_minute' | 'priority' | 'max_stored_upload_bytes' | 'webhook_url' | 'webhook_sealed'
+>
 
 export function findKey(db: D1Database, id: string) {
   return db.prepare(`SELECT * FROM api_keys WHERE id = ?1`).bind(id).first<KeyRow>()
@@ -26,15 +38,72 @@ export async function listKeys(db: D1Database): Promise<KeyRow[]> {
 
 export async function insertKey(db: D1Database, key: Omit<KeyRow, 'last_used_at' | 'revoked_at'>): Promise<void> {
   await db
-    .prepare(`INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`)
-    .bind(key.id, key.account, key.label, key.scopes, key.hash, key.created_at, key.requests_per_minute, key.priority)
+    .prepare(
+      `INSERT INTO api_keys (id, account, label, scopes, hash, created_at, requests_per_minute, priority,
+         max_stored_upload_bytes, webhook_url, webhook_sealed)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+    )
+    .bind(
+      key.id,
+      key.account,
+      key.label,
+      key.scopes,
+      key.hash,
+      key.created_at,
+      key.requests_per_minute,
+      key.priority,
+      key.max_stored_upload_bytes,
+      key.webhook_url,
+      key.webhook_sealed,
+    )
+    .run()
+}
+
+/** False when the key is revoked, or not there. */
+export async function changeKey(db: D1Database, id: string, traits: KeyTraits): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `UPDATE api_keys SET label = ?2, requests_per_minute = ?3, priority = ?4, max_stored_upload_bytes = ?5,
+         webhook_url = ?6, webhook_sealed = ?7
+       WHERE id = ?1 AND revoked_at IS NULL RETURNING id`,
+    )
+    .bind(
+      id,
+      traits.label,
+      traits.requests_per_minute,
+      traits.priority,
+      traits.max_stored_upload_bytes,
+      traits.webhook_url,
+      traits.webhook_sealed,
+    )
+    .first()
+  return row !== null
+}
+
+/** Keys whose address another ring key sealed. */
+export async function listKeysSealedWithOthers(db: D1Database, keyId: string, limit: number): Promise<KeyRow[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT * FROM api_keys
+       WHERE webhook_sealed IS NOT NULL AND json_extract(webhook_sealed, '$.kid') <> ?1 ORDER BY id LIMIT ?2`,
+    )
+    .bind(keyId, limit)
+    .all<KeyRow>()
+  return results
+}
+
+export async function replaceKeySealed(db: D1Database, before: KeyRow, sealed: string): Promise<void> {
+  await db
+    .prepare(`UPDATE api_keys SET webhook_sealed = ?3 WHERE id = ?1 AND webhook_sealed = ?2`)
+    .bind(before.id, before.webhook_sealed, sealed)
     .run()
 }
 
 export async function revokeKey(db: D1Database, id: string, now: number): Promise<boolean> {
   const row = await db
-    .prepare(`UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?2) WHERE id = ?1 RETURNING id`)
+    .prepare(
+      `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?2), webhook_sealed = NULL WHERE id = ?1 RETURNING id`,
+    )
     .bind(id, now)
     .first()
   return row !== null

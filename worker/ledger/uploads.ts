@@ -17,21 +17,81 @@ export interface UploadRow {
   expires_at: number
 }
 
-export type NewUpload = Pick<UploadRow, 'account' | 'key' | 'name' | 'content_type' | 'created_at' | 'expires_at'>
+export interface NewUpload extends Pick<
+  UploadRow,
+  'account' | 'key' | 'name' | 'content_type' | 'created_at' | 'expires_at'
+> {
+  keyId: string
+  /** Bytes that are to come. */
+  announced: number
+  /** Bytes that the account's uploads may take, unless its own row says otherwise; null = no bound. */
+  maxStored: number | null
+}
+
+/** Bytes that stored uploads take, those on their way included, and may take; null = no bound. */
+export interface StoredBytes {
+  account: number
+  account_maximum: number | null
+  key: number
+  key_maximum: number | null
+}
 
 const columns = 'number, account, key, name, content_type, size, etag, state, created_at, expires_at'
 
-/** → the number of the upload. The row is there before the first byte, so that a sweep finds what a crash leaves behind. */
-export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number> {
+const bytes = 'COALESCE(SUM(COALESCE(size, announced)), 0)'
+/** Of ?1, the account, ?2, the key, and ?3, the default: what is stored and what may be. */
+const stored = {
+  account: `(SELECT ${bytes} FROM uploads WHERE account = ?1)`,
+  account_maximum: `COALESCE((SELECT max_stored_upload_bytes FROM accounts WHERE account = ?1), ?3)`,
+  key: `(SELECT ${bytes} FROM uploads WHERE account = ?1 AND key_id = ?2)`,
+  key_maximum: `(SELECT max_stored_upload_bytes FROM api_keys WHERE id = ?2)`,
+}
+
+/**
+ * The row is there before the first byte, so that a sweep finds what a crash leaves behind. Counted in the statement that
+ * inserts: no race exceeds a bound.
+ * → the number of the upload; null where its bytes would be more than the account's or the key's may be
+ */
+export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number | null> {
   const row = await db
     .prepare(
-      `INSERT INTO uploads (account, key, name, content_type, state, created_at, expires_at)
-       VALUES (?, ?, ?, ?, 'receiving', ?, ?) RETURNING number`,
+      `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at)
+       SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9
+       WHERE (${stored.account_maximum} IS NULL OR ${stored.account} + ?4 <= ${stored.account_maximum})
+         AND (${stored.key_maximum} IS NULL OR ${stored.key} + ?4 <= ${stored.key_maximum})
+       RETURNING number`,
     )
-    .bind(upload.account, upload.key, upload.name, upload.content_type, upload.created_at, upload.expires_at)
+    .bind(
+      upload.account,
+      upload.keyId,
+      upload.maxStored,
+      upload.announced,
+      upload.key,
+      upload.name,
+      upload.content_type,
+      upload.created_at,
+      upload.expires_at,
+    )
     .first<{ number: number }>()
-  if (!row) throw new Error('INSERT INTO uploads returned no row')
-  return row.number
+  return row?.number ?? null
+}
+
+export async function findStoredBytes(
+  db: D1Database,
+  { account, keyId, maxStored }: Pick<NewUpload, 'account' | 'keyId' | 'maxStored'>,
+): Promise<StoredBytes> {
+  const columns = Object.entries(stored).map(([name, sql]) => `${sql} AS ${name}`)
+  const row = await db
+    .prepare(`SELECT ${columns.join(', ')}`)
+    .bind(account, keyId, maxStored)
+    .first<StoredBytes>()
+  if (!row) throw new Error('SELECT returned no row')
+  return row
+}
+
+/** What a replaced key sent counts for the one in its place. */
+export async function handOverUploads(db: D1Database, from: string, to: string, account: string): Promise<void> {
+  await db.prepare('UPDATE uploads SET key_id = ? WHERE key_id = ? AND account = ?').bind(to, from, account).run()
 }
 
 /** → false where the row is gone (swept while it was being received). */

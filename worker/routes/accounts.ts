@@ -1,5 +1,5 @@
 // In charge of: what accounts may use (`/api/v0/accounts`), for holders of the admin key.
-// Not in charge of: enforcing it (ledger/jobs.ts, ledger/tasks.ts).
+// Not in charge of: enforcing it (ledger/jobs.ts, ledger/tasks.ts, ledger/uploads.ts).
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
@@ -16,9 +16,12 @@ const MAX_BODY = 16 * 1024
 
 /** Null = the deployment's default. */
 const whole = z._default(z.nullable(z.number().check(z.int(), z.gte(0), z.lte(1_000_000))), null)
+/** Of stored uploads; 0 = none may be. */
+export const bytes = z.nullable(z.number().check(z.int(), z.gte(0)))
 const quotas = z.strictObject({
   max_active_jobs: whole,
   max_running: whole,
+  max_stored_upload_bytes: z._default(bytes, null),
   weight: z._default(z.number().check(z.gte(0.01), z.lte(100)), 1),
 })
 
@@ -27,9 +30,11 @@ const orDefault = {
   minimum: 0,
   maximum: 1_000_000,
 }
+export const byteBound = { expects: 'a whole number of bytes, or null for the default', minimum: 0 }
 const expectations = {
   max_active_jobs: orDefault,
   max_running: orDefault,
+  max_stored_upload_bytes: byteBound,
   weight: { expects: 'a number from 0.01 to 100', minimum: 0.01, maximum: 100 },
 }
 
@@ -60,6 +65,7 @@ function publicAccount(env: Env, row: AccountRow) {
     account: row.account,
     max_active_jobs: row.max_active_jobs ?? settings(env).maxActiveJobs,
     max_running: row.max_running,
+    max_stored_upload_bytes: row.max_stored_upload_bytes ?? settings(env).maxStoredUploadBytes,
     weight: row.weight,
   }
 }

@@ -14,6 +14,7 @@ import { readJson, readOptionalJson } from '../body.ts'
 import type { Created } from '../creation.ts'
 import { createdBefore, createJob, readIdempotencyKey } from '../creation.ts'
 import { apply } from '../follow.ts'
+import { withHook } from '../hook.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
@@ -84,7 +85,7 @@ export const jobs = new Hono<AppEnv>()
     const { value, text } = await readJson(c, MAX_BODY_BYTES)
     const checked = validateJob(value, { baseUrl: baseUrl(c) })
     if (!checked.ok) throw invalidBody(checked.problems)
-    const { config, secrets, warnings } = checked
+    const { config, secrets, warnings } = await withHook(c.env, c.get('account'), c.get('hook'), checked)
     const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'))
     const made = await createJob(c.env, {
       account: c.get('account'),

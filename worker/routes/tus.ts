@@ -4,8 +4,9 @@ import type { Context, Next } from 'hono'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
-import { deleteUpload, findAnyUpload, insertUpload } from '../ledger/uploads.ts'
+import { deleteUpload, findAnyUpload } from '../ledger/uploads.ts'
 import { notAllowed, notFound, RequestError } from '../problems.ts'
+import { beginUpload } from '../storing.ts'
 import {
   capabilities,
   checkVersion,
@@ -72,8 +73,8 @@ async function create(c: Context<AppEnv>): Promise<Response> {
   const [account, now] = [c.get('account'), Date.now()]
   const key = `uploads/${account}/${crypto.randomUUID()}`
   const expiresAt = now + UNFINISHED_MS
-  const row = { account, key, name, content_type: contentType, created_at: now, expires_at: expiresAt }
-  const number = await insertUpload(c.env.DB, row)
+  const row = { key, name, content_type: contentType, created_at: now, expires_at: expiresAt, announced: length }
+  const number = await beginUpload(c, row)
   await resumable(c.env, number).create({ number, account, key, name, contentType, metadata, length, expiresAt })
   const input = `${baseUrl(c)}/uploads/${number}`
   let standing: Record<string, string> = standingHeaders({ offset: 0, expiresAt })

@@ -9,9 +9,10 @@ import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import type { UploadRow } from '../ledger/uploads.ts'
-import { deleteUpload, findUpload, insertUpload, listUploads, markUploadReady } from '../ledger/uploads.ts'
+import { deleteUpload, findUpload, listUploads, markUploadReady } from '../ledger/uploads.ts'
 import { notFound, RequestError } from '../problems.ts'
 import { refuseQuery } from '../refusal.ts'
+import { beginUpload } from '../storing.ts'
 import { resumable } from '../tus/upload.ts'
 import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
 import { cursor, limit, pageQuery } from './query.ts'
@@ -66,12 +67,14 @@ function judge(c: Context<AppEnv>): UploadRequest {
   }
 }
 
-async function store(env: Env, request: UploadRequest, now: number) {
+async function store(c: Context<AppEnv>, request: UploadRequest, now: number) {
+  const { env } = c
   const key = `uploads/${request.account}/${crypto.randomUUID()}`
   const isForm = /^multipart\/form-data\b/i.test(request.contentType)
-  const number = await insertUpload(env.DB, {
-    account: request.account,
+  const number = await beginUpload(c, {
     key,
+    // Of a form a little more than its file; the difference is given back when it is there.
+    announced: request.length,
     name: request.name ?? 'upload',
     content_type: safeType(request.contentType),
     created_at: now,
@@ -99,7 +102,7 @@ async function store(env: Env, request: UploadRequest, now: number) {
 export const uploads = new Hono<AppEnv>().use(tus)
 
 uploads.post('/', async (c) => {
-  const work = store(c.env, judge(c), Date.now())
+  const work = store(c, judge(c), Date.now())
   // A client that breaks off ends the handler; what was received must be removed all the same.
   c.executionCtx.waitUntil(work.catch(() => undefined))
   const { number, name, size, expires_at } = await work

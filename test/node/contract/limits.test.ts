@@ -4,7 +4,7 @@ import { publishedLimits } from '#contract/limits.ts'
 import { fields, jobRequest } from '#contract/request.ts'
 
 it('the published limits carry the numbers of the specification and the tables', () => {
-  const limits = publishedLimits({ maxActiveJobs: 10_000, requestsPerMinute: null })
+  const limits = publishedLimits({ maxActiveJobs: 10_000, maxStoredUploadBytes: null, requestsPerMinute: null })
   expect(JSON.parse(JSON.stringify(limits))).toEqual(limits)
   expect(limits).toMatchObject({
     body_bytes: 262_144,

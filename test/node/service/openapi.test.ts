@@ -78,7 +78,15 @@ test('its examples are accepted, and the answers are what it says', async () => 
   await call('POST', '/api/v0/job/{id}/cancel', { path: `/api/v0/job/${id}/cancel` })
   await call('GET', '/api/v0/limits')
   await call('GET', '/health')
-  await call('POST', '/api/v0/keys', { admin: true, body: { account: 'me', label: 'first', scopes: ['jobs'] } })
+  const { id: key } = await call('POST', '/api/v0/keys', {
+    admin: true,
+    body: { account: 'me', label: 'first', scopes: ['jobs'] },
+  })
+  await call('PATCH', '/api/v0/keys/{key}', {
+    admin: true,
+    path: `/api/v0/keys/${key}`,
+    body: { label: 'first', webhook_url: null },
+  })
   await call('GET', '/api/v0/keys', { admin: true })
   await call('GET', '/api/v0/accounts', { admin: true })
   await call('POST', '/api/v0/webhooks/secret/rotate')

@@ -1,0 +1,86 @@
+// In charge of: `splicepoint vault rotate` as a process, against a stand-in that answers as the service does.
+// Not in charge of: the sealing itself (test/worker/quotas.test.ts), the other commands (service/cli.test.ts).
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+
+const LAUNCHER = resolve(import.meta.dirname, '../../../cli/splicepoint.js')
+
+let server: Server
+afterEach(async () => {
+  server.closeAllConnections()
+  server.close()
+  await once(server, 'close')
+})
+
+/** Answers one after the other; → the requests, and a way to run the command. */
+async function serve(answers: [number, object][]) {
+  const asked: string[] = []
+  server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`)
+    const [status, body] = answers[asked.length - 1] ?? [500, {}]
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const env = { ...process.env, SPLICEPOINT_URL: `http://127.0.0.1:${port}`, SPLICEPOINT_KEY: 'admin' }
+  const run = (...args: string[]) =>
+    new Promise<{ code: number; stdout: string; stderr: string }>((done) => {
+      execFile(process.execPath, [LAUNCHER, 'vault', ...args], { env }, (error, stdout, stderr) =>
+        done({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      )
+    })
+  return { asked, run }
+}
+
+const batch = (change: object): [number, object] => [
+  200,
+  { key_id: 'k2', resealed: 100, done: false, unreadable: [], unreadable_keys: [], next: 0, ...change },
+]
+const three = [
+  batch({ next: 120, unreadable_keys: ['sp_a'] }),
+  batch({ next: 260, unreadable: [130] }),
+  batch({ next: 300, resealed: 7, done: true, unreadable_keys: ['sp_a'] }),
+]
+const admin = `Basic ${Buffer.from('admin:').toString('base64')}`
+
+test('goes on from where the last batch ended, tells how far it is, and at the end that the old key may go', async () => {
+  const { asked, run } = await serve(three)
+  const ran = await run('rotate')
+  expect(asked).toEqual([0, 120, 260].map((after) => `POST /api/v0/vault/rotate?after=${after} ${admin}`))
+  expect(ran).toEqual({
+    code: 0,
+    stdout:
+      'Everything is sealed with k2 (207 sealed again): the other keys may leave VAULT_KEYS.\n' +
+      'Lost before, since their key is in VAULT_KEYS no more: job 130, key sp_a\n',
+    stderr: '100 sealed again with k2, up to job 120\n200 sealed again with k2, up to job 260\n',
+  })
+})
+
+test('for programs: one document, the sum of all batches, and nothing else', async () => {
+  const { run } = await serve(three)
+  const { code, stdout, stderr } = await run('rotate', '--json')
+  expect({ code, stderr, document: JSON.parse(stdout) }).toEqual({
+    code: 0,
+    stderr: '',
+    document: { key_id: 'k2', resealed: 207, done: true, unreadable: [130], unreadable_keys: ['sp_a'] },
+  })
+})
+
+test('a service that fails for a moment is asked again for the same batch', async () => {
+  const [first, second, third] = three
+  const failed: [number, object] = [503, { error: { code: 'unavailable', message: 'The service is busy.' } }]
+  const { asked, run } = await serve([first!, failed, second!, third!])
+  expect((await run('rotate')).code).toBe(0)
+  expect(asked.map((request) => /after=(\d+)/.exec(request)?.[1])).toEqual(['0', '120', '120', '260'])
+})
+
+test('a key that is no admin’s is refused, and another word is wrong usage', async () => {
+  const { run } = await serve([[403, { error: { code: 'forbidden', message: 'It lacks the scope "admin".' } }]])
+  expect(await run('rotate')).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('forbidden') })
+  expect(await run('open')).toMatchObject({ code: 2, stderr: expect.stringContaining('vault rotate') })
+})
