@@ -55,6 +55,18 @@ it('has no ADD, no secret, and copies only what the build context lets in and wh
     }
 })
 
+it('has no internet, and is destroyed before it serves another job', async () => {
+  const container = await readFile(join(ROOT, 'worker/container.ts'), 'utf8')
+  expect(container).toMatch(/^ {2}override enableInternet = false$/m)
+  expect(container.match(/enableInternet|allowedHosts|outboundByHost = |outbound = /g)).toEqual([
+    'enableInternet',
+    'outboundByHost = ',
+  ])
+  // The door is the only host that it reaches.
+  expect(container.split('outboundByHost = ')[1]!.match(/^ {2}'[^']+':/gm)).toEqual(["  'door.splicepoint.internal':"])
+  expect(container).toMatch(/before\.jobId !== jobId\) await this\.destroy\(\)/)
+})
+
 it('listens where the Worker’s container class expects it', async () => {
   const port = /defaultPort = (\d+)/.exec(await readFile(join(ROOT, 'worker/container.ts'), 'utf8'))![1]!
   expect(last).toContain(`EXPOSE ${port}`)

@@ -1,5 +1,5 @@
 // The pages against the code: every request of docs/recipes.md is accepted, every error code, setting and route is described.
-import { readdir, readFile } from 'node:fs/promises'
+import { access, readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
@@ -118,5 +118,22 @@ describe('README.md', () => {
     for (const [page, directory] of all)
       for (const [, target] of (await read(page)).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
         await expect(read(join(directory, target!)), `${page}: ${target}`).resolves.toBeTypeOf('string')
+  })
+})
+
+describe('docs/security.md and docs/reliability.md', () => {
+  it.each(['docs/security.md', 'docs/reliability.md', 'SECURITY.md'])('%s names files that are there', async (page) => {
+    const named = (await read(page)).matchAll(/`((?:worker|transcoder|test|scripts|web|cli)\/[\w./-]+)`/g)
+    for (const [, path] of named) await expect(access(join(ROOT, path!)), path).resolves.toBeUndefined()
+  })
+
+  it('has a test for each promise that is a row', async () => {
+    const promises = section(await read('docs/security.md'), 'Credentials of stores')
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .slice(2)
+      .map((line) => line.split(' | ').map((cell) => cell.trim()))
+    expect(promises.length).toBeGreaterThan(5)
+    for (const [promise, , proof] of promises) expect(proof, promise).toMatch(/`test\/[\w./-]+\.test\.ts`/)
   })
 })

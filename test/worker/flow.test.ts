@@ -66,6 +66,7 @@ async function sweepLater(): Promise<void> {
 }
 
 test('a job goes from the queue to a file behind a signed address', async () => {
+  const sent = vi.spyOn(Object.getPrototypeOf(env.QUEUE) as Queue, 'sendBatch')
   const id = await create()
   const attempt = await transcoders.next()
   expect(attempt.run.attempt).toBe(1)
@@ -87,6 +88,12 @@ test('a job goes from the queue to a file behind a signed address', async () => 
   expect(await status(id)).toMatchObject({ tcode_progress: '100', xfer_progress: '99', job_completed: false })
 
   const finished = await attempt.finish([object])
+  // What went through the queue names the attempt, and nothing of the job (I15).
+  const messages = sent.mock.calls.flatMap(([batch]) =>
+    [...batch].map(({ body }) => Object.keys(body as object).sort()),
+  )
+  expect(messages.length).toBeGreaterThan(0)
+  for (const members of messages) expect(members).toEqual(['attempt', 'task'])
   expect(await finished.json()).toEqual({ state: 'completed' })
   const end = await status(id)
   expect(end).toMatchObject({

@@ -169,13 +169,48 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
   const { _auto_generated_id_: id } = await (await post('/api/v0/job', job())).json<any>()
   const made = await post('/api/v0/keys', { account: 'other', label: 'test' }, { key: 'test-only-admin-key' })
   const { key } = await made.json<any>()
-  for (const suffix of ['', '/cancel']) {
-    const method = suffix === '' ? 'GET' : 'POST'
+  const every = [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/cancel'],
+    ['POST', '/retry'],
+    ['GET', '/events'],
+    ['GET', '/webhooks'],
+    ['POST', '/webhooks/msg_1/replay'],
+  ] as const
+  for (const [method, suffix] of every) {
     const foreign = await call(`/api/v0/job/${id}${suffix}`, { method, key })
     const missing = await call(`/api/v0/job/999999${suffix}`, { method, key })
-    expect([foreign.status, await foreign.text()]).toEqual([404, await missing.text()])
+    expect([foreign.status, await foreign.text()], suffix).toEqual([404, await missing.text()])
+    expect([...foreign.headers], suffix).toEqual([...missing.headers])
   }
-  expect((await (await call('/api/v0/job', { key })).json<any>()).jobs).toEqual([])
+  for (const query of ['', `?search=${id}`, '?search=a.mp4', '?state=queued']) {
+    expect((await (await call(`/api/v0/job${query}`, { key })).json<any>()).jobs, query).toEqual([])
+  }
+  // Nor by naming what is another's as one's own: an upload, an output, a key of idempotency.
+  const stored = await (await call('/uploads', { method: 'POST', body: 'film' })).json<any>()
+  const fromUpload = (number: number) =>
+    post(
+      '/api/v0/job',
+      job({
+        input: String(number),
+        cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
+      }),
+      { key },
+    )
+  const [foreign, missing] = [await fromUpload(stored.uploaded_file_number), await fromUpload(999_999)]
+  expect([foreign.status, await foreign.text()]).toEqual([
+    400,
+    (await missing.text()).replaceAll('999999', String(stored.uploaded_file_number)),
+  ])
+  const headers = { 'idempotency-key': 'shared' }
+  const [ours, theirs] = [
+    await post('/api/v0/job', job(), { headers }),
+    await post('/api/v0/job', job(), { headers, key }),
+  ]
+  expect((await theirs.json<any>())._auto_generated_id_).not.toBe((await ours.json<any>())._auto_generated_id_)
+  // It is there, for whoever it belongs to.
+  expect((await call(`/api/v0/job/${id}`)).status).toBe(200)
 })
 
 test('the list is newest first, in pages, filtered by state and time', async () => {

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { call, post } from './client.ts'
 
 const ADMIN = 'test-only-admin-key'
@@ -40,6 +40,23 @@ test('a revoked key that was never looked up before does not work', async () => 
   const { id, key } = await (await post('/api/v0/keys', {}, { key: ADMIN })).json<any>()
   expect((await call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN })).status).toBe(204)
   expect((await call('/api/v0/job', { key })).status).toBe(401)
+})
+
+test('a revoked key and a rotated one stop within a minute, also where they were in use', async () => {
+  const clock = vi.spyOn(Date, 'now')
+  const now = Date.now()
+  for (const end of [
+    (id: string) => call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
+    (id: string) => post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN }),
+  ]) {
+    clock.mockReturnValue(now)
+    const { id, key } = await (await post('/api/v0/keys', {}, { key: ADMIN })).json<any>()
+    expect((await call('/api/v0/job', { key })).status).toBe(200)
+    await end(id)
+    clock.mockReturnValue(now + 60_001)
+    expect((await call('/api/v0/job', { key })).status).toBe(401)
+  }
+  clock.mockRestore()
 })
 
 test('keys are for admins, jobs are not', async () => {

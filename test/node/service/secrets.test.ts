@@ -1,7 +1,7 @@
 // In charge of: no secret leaves (I15): canaries in every field that takes one, jobs through every way they can end, and then a
 // search of all that is stored, said, answered, sent, or visible in /proc.
 // Not in charge of: whether the stores take the credentials (stores, clouds.test.ts).
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readPem } from '#contract/pem.ts'
@@ -13,6 +13,7 @@ import { FakeS3, type FakeAnswer, type FakeRequest } from '../../s3/fake.ts'
 import { ffmpeg, makeClip, workspace } from '../media.ts'
 import { Canaries, canary } from './canaries.ts'
 import { filesBelow, Watch } from './evidence.ts'
+import { cutHls, publish } from './hls-clips.ts'
 import { jobOf, Service, until } from './service.ts'
 import { Site } from './site.ts'
 
@@ -27,7 +28,19 @@ const aws = { accessKey: made('AKIA'), secretKey: made('awsSecret'), token: made
 const oracleKey = { accessKey: made('ociAccess'), secretKey: made('ociSecret') }
 const googleKey = { accessKey: made('GOOG'), secretKey: made('googSecret') }
 const basic = { user: made('basicUser'), password: made('basicPassword') }
-const query = { input: made('inputQuery'), logo: made('logoQuery'), hook: made('hookQuery'), lost: made('lostQuery') }
+const target = { user: made('targetUser'), password: made('targetPassword') }
+const brought = { user: made('broughtUser'), password: made('broughtPassword') }
+const query = {
+  input: made('inputQuery'),
+  logo: made('logoQuery'),
+  hook: made('hookQuery'),
+  keyHook: made('keyHookQuery'),
+  lost: made('lostQuery'),
+  segment: made('segmentQuery'),
+  segmentKey: made('segmentKeyQuery'),
+}
+/** AES-128 has 16 bytes. */
+const segmentKey = secrets.add('segmentKey', canary('').slice(0, 16))
 const pem = await makeKey()
 const pemOfGoogle = await makeKey()
 for (const [name, key] of Object.entries({ pem, pemOfGoogle })) {
@@ -65,6 +78,7 @@ const hosts: Record<string, (request: FakeRequest) => FakeAnswer | Promise<FakeA
 let service: Service
 let server: FakeServer
 let site: Site
+let drop: Site
 let space: Awaited<ReturnType<typeof workspace>>
 let held: Promise<void> | null = null
 let release: () => void = () => undefined
@@ -81,6 +95,8 @@ beforeAll(async () => {
   google.store.put('films.example/in.mp4', bytes, 'video/mp4')
   site = await Site.start({ basic: `${basic.user}:${basic.password}` })
   site.files.set('/in.mp4', bytes)
+  drop = await Site.start({ basic: `${target.user}:${target.password}` })
+  await publishHls(space.file('clip.mp4'))
   const logo = await readFile(space.file('logo.png'))
   hosts['logo.test'] = () => ({ status: 200, headers: { 'content-type': 'image/png' }, body: logo })
   server = await FakeServer.start(async (request) => {
@@ -89,7 +105,7 @@ beforeAll(async () => {
     return (await hosts[request.headers.get('host') ?? '']?.(request)) ?? { status: 421, headers: {}, body: '' }
   })
   const names = Object.keys(hosts).map((host) => `${host}:443=${server.host}`)
-  service = await Service.start({ CONNECT_TO: names.join(','), ALLOW_PRIVATE_HOSTS: site.host })
+  service = await Service.start({ CONNECT_TO: names.join(','), ALLOW_PRIVATE_HOSTS: `${site.host},${drop.host}` })
   const own = JSON.parse(await readFile(join(service.stateDir, 'secrets.json'), 'utf8')) as Record<string, string>
   for (const [name, value] of Object.entries(own)) secrets.add(name, value.replace(/^k1:/, ''))
 })
@@ -97,8 +113,21 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()
   await site?.[Symbol.asyncDispose]()
+  await drop?.[Symbol.asyncDispose]()
   await space?.[Symbol.asyncDispose]()
 })
+
+/** Encrypted HLS whose key and segments want a query of their own. */
+async function publishHls(clip: string): Promise<void> {
+  const directory = space.file('hls')
+  await mkdir(directory)
+  await writeFile(join(directory, 'secret.key'), segmentKey)
+  await writeFile(join(directory, 'key.info'), `secret.key?k=${query.segmentKey}\n${join(directory, 'secret.key')}`)
+  await cutHls(clip, directory, 'film', { flags: ['-hls_key_info_file', join(directory, 'key.info')] })
+  await publish(directory, site.files, '/hls')
+  const list = site.files.get('/hls/film.m3u8')!.toString()
+  site.files.set('/hls/film.m3u8', Buffer.from(list.replace(/^(film\d+\.ts)$/gm, `$1?s=${query.segment}`)))
+}
 
 const pair = ({ accessKey, secretKey }: { accessKey: string; secretKey: string }): object => ({
   access_key: accessKey,
@@ -125,6 +154,7 @@ const ofGoogle = {
   private_key_id: 'kid1',
   private_key: pemOfGoogle.pem,
 }
+const ofTarget = { cloud_provider: 'http', access_key: target.user, secret_key: target.password }
 const ofBasic = { cloud_provider: 'http', access_key: basic.user, secret_key: basic.password }
 const hook = `https://hooks.test/in?token=${query.hook}`
 const both = (input: object, output: object = input): object => ({ cloud_credentials: { input, output } })
@@ -150,7 +180,7 @@ test('a search finds what it looks for in every form', () => {
   expect(known.in(Buffer.from(`x 3.1790000000000.${'A'.repeat(43)} x`))).toMatchObject([{ canary: 'attempt token' }])
 })
 
-test('nothing that can be looked at holds a secret, however jobs end', { timeout: 300_000 }, async () => {
+test('nothing that can be looked at holds a secret, however jobs end', { timeout: 600_000 }, async () => {
   using watch = new Watch(service.ready.pids.start)
   const answers: string[] = []
   const ask = async (path: string, init: RequestInit = {}): Promise<any> => {
@@ -201,6 +231,44 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   expect(film).toMatchObject(ready)
   expect(await run(fromSite, toOwn, '?dry_run=true')).toMatchObject({ ...ready, dry_run: true })
 
+  // Encrypted segments with tokens of their own, put to a server that wants another name and password.
+  const toTarget = { bucket_output_path: `http://${drop.host}/out`, ...both(ofBasic, ofTarget) }
+  expect(await run(`http://${site.host}/hls/film.m3u8?sig=${query.input}`, toTarget)).toMatchObject(ready)
+  expect([...drop.files.keys()]).toContain('/out/video.mp4')
+  expect(site.requests.some(({ path }) => path === '/hls/secret.key')).toBe(true)
+
+  // A key that was issued, with a webhook of its own; what signs it. They are answered once, to whoever asked.
+  const admin = Buffer.from(`${service.ready.admin_key}:`).toString('base64')
+  const asAdmin = async (method: string, path: string, body: object = {}): Promise<any> => {
+    const headers = { 'content-type': 'application/json', authorization: `Basic ${admin}` }
+    const response = await fetch(service.base + path, { method, headers, body: JSON.stringify(body) })
+    const { key, ...rest } = (await response.json()) as { key?: string; [name: string]: unknown }
+    answers.push(`${path} ${JSON.stringify(rest)}`)
+    if (key !== undefined) secrets.add('issued key', key.split('.')[1] ?? key)
+    return { key, ...rest }
+  }
+  const keyHook = `https://hooks.test/key?token=${query.keyHook}`
+  const first = await asAdmin('POST', '/api/v0/keys', { label: 'one', webhook_url: keyHook })
+  const issued = await asAdmin('POST', `/api/v0/keys/${first.id}/rotate`)
+  const secret = await service.call('/api/v0/webhooks/secret/rotate', { method: 'POST' })
+  secrets.add('webhook secret', ((await secret.json()) as { secret: string }).secret.slice('whsec_'.length))
+  const byKey = await fetch(`${service.base}/api/v0/job`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Basic ${Buffer.from(`${issued.key}:`).toString('base64')}`,
+    },
+    body: JSON.stringify(jobOf(fromSite, 'http', toOwn)),
+  })
+  const { _auto_generated_id_: ofKey } = (await byKey.json()) as { _auto_generated_id_: number }
+  ids.push(ofKey)
+  expect(await service.ended(ofKey)).toMatchObject(ready)
+  await until('the webhook of the key', () => hooks.some(({ target }) => target.includes('/key?token=')))
+  await asAdmin('PATCH', `/api/v0/keys/${issued.id}`, { label: 'two' })
+  await asAdmin('POST', '/api/v0/vault/rotate')
+  const listed = await fetch(`${service.base}/api/v0/keys`, { headers: { authorization: `Basic ${admin}` } })
+  answers.push(`keys ${await listed.text()}`)
+
   // Refused at creation, with secrets in the places where people put them by mistake.
   const misplaced = [
     jobOf(`https://${basic.user}:${basic.password}@films.example/a.mp4`, 'http', toOwn),
@@ -234,6 +302,18 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   expect(again._auto_generated_id_).toBeGreaterThan(0)
   ids.push(again._auto_generated_id_)
   expect(await service.ended(ids.at(-1)!)).toMatchObject(failed)
+  const renewed = await ask(`/api/v0/job/${ids.at(-1)}/retry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
+    body: JSON.stringify(
+      both(
+        { cloud_provider: 'http', access_key: brought.user, secret_key: brought.password },
+        { cloud_provider: 'vendor-store' },
+      ),
+    ),
+  })
+  ids.push(renewed._auto_generated_id_)
+  expect(await service.ended(ids.at(-1)!)).toMatchObject(failed)
   expect((await ask(`/api/v0/job/${ids[1]}`, { method: 'DELETE' })).status).toBeLessThan(300)
 
   // Cancelled while its source answers nothing.
@@ -249,6 +329,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
 
   for (const id of [...ids, stuck]) {
     for (const path of ['', '/events', '/webhooks']) await ask(`/api/v0/job/${id}${path}`)
+    await ask(`/api/v0/job/${id}/events`, { headers: { accept: 'text/event-stream' } })
   }
   for (const path of ['/api/v0/job', '/api/v0/limits', '/health', '/metrics']) await ask(path)
 
@@ -265,6 +346,7 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   for (const output of film.outputs as { path: string; url: string }[]) {
     places.set(`output ${output.path}`, Buffer.from(await (await fetch(output.url)).arrayBuffer()))
   }
+  for (const [path, bytes] of drop.files) places.set(`put ${path}`, bytes)
   for (const store of [s3, oracle, compatible, google.store]) {
     for (const [key, { bytes }] of store.objects) places.set(`stored ${key}`, bytes)
   }
