@@ -90,7 +90,7 @@ test('a job goes from the queue to a file behind a signed address', async () => 
   const finished = await attempt.finish([object])
   // What went through the queue names the attempt, and nothing of the job (I15).
   const messages = sent.mock.calls.flatMap(([batch]) =>
-    [...batch].map(({ body }) => Object.keys(body as object).sort()),
+    [...batch].map(({ body }) => Object.keys(body as object).toSorted()),
   )
   expect(messages.length).toBeGreaterThan(0)
   for (const members of messages) expect(members).toEqual(['attempt', 'task'])
