@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { fileNameOf } from '../../worker/contract/addresses.ts'
 import { jobErrors, requestErrors } from '../../worker/contract/errors.ts'
 import { validateJob } from '../../worker/contract/job.ts'
 import { jobFields } from '../../worker/contract/request.ts'
@@ -11,8 +12,9 @@ import { adviceFor } from '../../web/src/advice.ts'
 import { bodyOf, curlLine, shownBody } from '../../web/src/form/body.ts'
 import { elsewhere, groups } from '../../web/src/form/groups.ts'
 import { presets } from '../../web/src/form/presets.ts'
+import { addressOf, filtersOf, isFiltered, queryOf } from '../../web/src/jobs/filters.ts'
 import { eventReader } from '../../web/src/sse.ts'
-import { bytes, duration, inputName, situation } from '../../web/src/words.ts'
+import { bytes, duration, situation, until } from '../../web/src/words.ts'
 
 const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
 
@@ -90,6 +92,45 @@ test.for([
 })
 
 test.for([
+  [30, 'in 1 minute'],
+  [7200, 'in 2 hours'],
+  [6.6 * 86_400, 'in 7 days'],
+] as const)('%d seconds from now are "%s"', ([seconds, text]) => {
+  expect(until(new Date(seconds * 1000).toISOString(), 0)).toBe(text)
+})
+
+describe('the filters of the history', () => {
+  const read = (address: string) => filtersOf(new URL(address, 'https://x.test').searchParams)
+
+  test.for([
+    '/',
+    '/?search=my+film.mp4&state=failed',
+    '/?state=running&created=week',
+    '/?from=2026-11-01&to=2026-11-20',
+    '/?to=2026-11-20',
+    '/?created=dates',
+  ])('%s is read and written back', (address) => {
+    expect(addressOf(read(address))).toBe(address)
+  })
+
+  test('what an address says wrongly is left out', () => {
+    expect(addressOf(read('/?state=odd&created=never&from=tomorrow&to=2026-13-40&other=1'))).toBe('/')
+    expect(isFiltered(read('/?created=dates'))).toBe(false)
+  })
+
+  test('become a query: times before now, and days from midnight to midnight here', () => {
+    const now = Date.UTC(2026, 10, 21, 12)
+    expect(queryOf(read('/?created=hour&search=x'), now)).toEqual({
+      search: 'x',
+      createdFrom: '2026-11-21T11:00:00.000Z',
+    })
+    const { createdFrom, createdTo } = queryOf(read('/?from=2026-11-01&to=2026-11-01'), now)
+    expect(createdFrom).toBe(new Date(2026, 10, 1).toISOString())
+    expect(createdTo).toBe(new Date(2026, 10, 2).toISOString())
+  })
+})
+
+test.for([
   [0.4, '0.4 s'],
   [59.6, '1 min'],
   [200, '3 min 20 s'],
@@ -104,8 +145,11 @@ test.for([
   ['https://x.test/film.mp4?sig=1', 'film.mp4'],
   ['https://x.test/uploads/12', 'Upload 12'],
   ['7', 'Upload 7'],
+  ['https://x.test/a/', 'a'],
+  ['https://x.test/My%20film.mp4#x', 'My film.mp4'],
+  ['gs://bucket/a%20b?.mp4', 'a%20b?.mp4'],
 ] as const)('the input %s is called "%s"', ([input, name]) => {
-  expect(inputName(input)).toBe(name)
+  expect(fileNameOf(input)).toBe(name)
 })
 
 const status = {

@@ -6,7 +6,7 @@ import { app } from '../../worker/app.ts'
 
 const get = async (path: string) => app.request(`https://service.test${path}`, {}, env)
 
-test.for(['/jobs/12', '/new', '/new?from=3', '/keys', '/limits'])(
+test.for(['/jobs/12', '/new', '/new?from=3', '/files', '/keys', '/limits'])(
   '%s is the dashboard, with a policy that lets nothing in',
   async (path) => {
     const answer = await get(path)

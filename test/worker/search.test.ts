@@ -1,7 +1,7 @@
 // In charge of: finding jobs, the list of uploads, whose they are, and that both are answered from their indexes.
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, test } from 'vitest'
-import { listJobs } from '../../worker/ledger/jobs.ts'
+import { listJobs } from '../../worker/ledger/history.ts'
 import { call, job, post } from './client.ts'
 
 const ADMIN = 'test-only-admin-key'

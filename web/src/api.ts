@@ -4,6 +4,7 @@ import type { Problem, Warning } from '#contract/errors.ts'
 import type { PublicEvent } from '#contract/events.ts'
 import type { JobConfig } from '#contract/job.ts'
 import type { PublicStatus } from '#contract/status.ts'
+import type { ListQuery } from './jobs/filters.ts'
 import { currentKey, signOut } from './session.ts'
 
 export interface Job {
@@ -28,6 +29,24 @@ export interface Page {
 export interface CreatedJob {
   _auto_generated_id_: number
   warnings: Warning[]
+}
+
+export interface ListedUpload {
+  uploaded_file_number: number
+  /** What a job names as its input. */
+  input: string
+  name: string
+  /** Bytes; null while one request brings it. */
+  size: number | null
+  received: number | null
+  state: 'receiving' | 'ready'
+  created_at: string
+  expires_at: string
+}
+
+export interface UploadPage {
+  uploads: ListedUpload[]
+  next_cursor: string | null
 }
 
 export interface ApiKey {
@@ -122,19 +141,10 @@ export function refusal(status: number, text: string, ofSession: boolean): ApiEr
   return new ApiError(status, error?.code ?? 'internal', message, problems)
 }
 
-export interface ListQuery {
-  cursor?: string | null
-  /** Comma-separated, as the API names them. */
-  state?: string
-  /** ISO 8601. */
-  createdFrom?: string
-  createdTo?: string
-  limit?: number
-}
-
 export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<Page> {
   const search = new URLSearchParams({ limit: String(query.limit ?? 25) })
   if (query.cursor) search.set('cursor', query.cursor)
+  if (query.search) search.set('search', query.search)
   if (query.state) search.set('state', query.state)
   if (query.createdFrom) search.set('created_from', query.createdFrom)
   if (query.createdTo) search.set('created_to', query.createdTo)
@@ -170,6 +180,15 @@ export function createJob(body: unknown, dryRun: boolean, once: string): Promise
     headers: { 'idempotency-key': once },
   })
 }
+
+export function listUploads(query: { cursor?: string; state?: ListedUpload['state'] }, signal?: AbortSignal) {
+  const search = new URLSearchParams({ limit: '50', ...query })
+  return request<UploadPage>(`/uploads?${search}`, signal ? { signal } : {})
+}
+
+/** Also one that is unfinished, which the header is for. */
+export const deleteUpload = (number: number): Promise<void> =>
+  request(`/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
 
 /** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
 export async function tryKey(key: string): Promise<'jobs' | 'admin'> {

@@ -6,26 +6,31 @@ import { Keys } from './pages/keys.tsx'
 import { Limits } from './pages/limits.tsx'
 import { NewJob } from './pages/new.tsx'
 import { SignIn } from './pages/sign-in.tsx'
-import { Link, useRoute, type Route } from './router.tsx'
+import { Uploads } from './pages/uploads.tsx'
+import { Link, PATHS, useRoute, type Route } from './router.tsx'
 import { signOut, useSession } from './session.ts'
 
 const titles: Readonly<Record<Route['page'], string>> = {
   jobs: 'Jobs',
   job: 'Job',
   new: 'New job',
+  uploads: 'Uploads',
   keys: 'Keys',
   limits: 'Limits',
   nowhere: 'Not found',
 }
 
-function Page({ route }: { route: Route }) {
+function Page({ route, visit }: { route: Route; visit: number }) {
   switch (route.page) {
     case 'jobs':
-      return <Jobs />
+      // Each visit begins with the filters of its address.
+      return <Jobs key={visit} initial={route.filters} />
     case 'job':
       return <Job key={route.id} id={route.id} />
     case 'new':
-      return <NewJob key={route.from} from={route.from} />
+      return <NewJob key={visit} from={route.from} upload={route.upload} />
+    case 'uploads':
+      return <Uploads />
     case 'keys':
       return <Keys />
     case 'limits':
@@ -65,29 +70,29 @@ export function App() {
       </a>
       <header class="bar">
         <Link to="/" class="brand">
-          <img src="/icon.svg" alt="" width="24" height="24" />
+          <img src="/icon.svg" alt="" width="26" height="26" />
           Splicepoint
         </Link>
         <nav aria-label="Main">
-          <Link to="/" current={route.page === 'jobs' || route.page === 'job'}>
-            Jobs
-          </Link>
-          <Link to="/new" current={route.page === 'new'}>
-            New job
-          </Link>
-          <Link to="/keys" current={route.page === 'keys'}>
-            Keys
-          </Link>
-          <Link to="/limits" current={route.page === 'limits'}>
-            Limits
-          </Link>
+          {(['jobs', 'new', 'uploads', 'keys', 'limits'] as const).map((page) => (
+            <Link
+              key={page}
+              to={PATHS[page]}
+              current={route.page === page || (page === 'jobs' && route.page === 'job')}
+            >
+              {titles[page]}
+            </Link>
+          ))}
         </nav>
+        <a class="aside" href="/docs">
+          API
+        </a>
         <button type="button" class="quiet" onClick={() => signOut()}>
           Sign out
         </button>
       </header>
       <main id="main" ref={main} tabIndex={-1} aria-label={title}>
-        <Page route={route} />
+        <Page route={route} visit={visit} />
       </main>
     </>
   )

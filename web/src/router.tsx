@@ -2,25 +2,36 @@
 // worker/routes/dashboard.ts answers the same addresses when they are reloaded.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { filtersOf, type Filters } from './jobs/filters.ts'
 
 export type Route =
-  | { page: 'jobs' }
+  | { page: 'jobs'; filters: Filters }
   | { page: 'job'; id: number }
-  | { page: 'new'; from: number | null }
+  /** Like an earlier job, or of a file that was uploaded before. */
+  | { page: 'new'; from: number | null; upload: number | null }
+  | { page: 'uploads' }
   | { page: 'keys' }
   | { page: 'limits' }
   | { page: 'nowhere' }
 
+/** `/uploads` itself is the API's. */
+export const PATHS = { jobs: '/', new: '/new', uploads: '/files', keys: '/keys', limits: '/limits' } as const
+
 export function routeOf(address: URL): Route {
   const path = address.pathname.replace(/(?<=.)\/+$/, '')
-  if (path === '/') return { page: 'jobs' }
+  if (path === '/') return { page: 'jobs', filters: filtersOf(address.searchParams) }
   const id = /^\/jobs\/([1-9]\d{0,14})$/.exec(path)?.[1]
   if (id !== undefined) return { page: 'job', id: Number(id) }
   if (path === '/new') {
-    const from = Number(address.searchParams.get('from'))
-    return { page: 'new', from: Number.isInteger(from) && from > 0 ? from : null }
+    return { page: 'new', from: numberIn(address, 'from'), upload: numberIn(address, 'upload') }
   }
-  return path === '/keys' || path === '/limits' ? { page: path === '/keys' ? 'keys' : 'limits' } : { page: 'nowhere' }
+  const page = (['uploads', 'keys', 'limits'] as const).find((name) => path === PATHS[name])
+  return { page: page ?? 'nowhere' }
+}
+
+function numberIn(address: URL, name: string): number | null {
+  const number = Number(address.searchParams.get(name))
+  return Number.isInteger(number) && number > 0 ? number : null
 }
 
 export function navigate(path: string): void {

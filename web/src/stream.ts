@@ -43,7 +43,7 @@ export async function openStream(
   const sizes = [...new Set(variants.flatMap(({ height }) => (height ? [height] : [])))].toSorted((a, b) => b - a)
   const texts = player.getTextTracks()
   return {
-    renditions: sizes.map((height) => ({ id: String(height), label: `${height} lines` })),
+    renditions: sizes.map((height) => ({ id: String(height), label: `${height}p` })),
     captions: texts.map(({ id, label, language, originalLanguage }) => ({
       id: String(id),
       label: label ?? originalLanguage ?? language,

@@ -61,6 +61,10 @@ export function ago(iso: string, now: number): string {
 export const moment = (iso: string): string =>
   new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
+export const clock = (iso: string): string => new Date(iso).toLocaleTimeString(undefined, { timeStyle: 'medium' })
+
+export const sameDay = (a: string, b: string): boolean => new Date(a).toDateString() === new Date(b).toDateString()
+
 export type Standing = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** `state` says "ready" both before the start and after success (specification 3). */
@@ -104,9 +108,14 @@ export function situation(status: PublicStatus): string {
   return `${phaseWords[status.phase]}${left === null ? '.' : `; about ${duration(left)} left.`}`
 }
 
-/** The last element of an address, without its query. */
-export function inputName(input: string): string {
-  const path = input.split(/[?#]/)[0] ?? input
-  const upload = /\/uploads\/(\d+)$/.exec(path)?.[1] ?? (/^\d+$/.test(path) ? path : undefined)
-  return upload === undefined ? (path.split('/').filter(Boolean).at(-1) ?? input) : `Upload ${upload}`
+/** The last quarter that was passed, for those who are told and do not look: 0, 25, 50, 75, 100. */
+export const quarter = (percent: number): number => Math.floor(percent / 25) * 25
+
+/** "in 6 days", "in 3 hours", "in 10 minutes". */
+export function until(iso: string, now: number): string {
+  const seconds = Math.max(0, (Date.parse(iso) - now) / 1000)
+  const count = (n: number, unit: string) => `in ${n} ${unit}${n === 1 ? '' : 's'}`
+  if (seconds < 3600) return count(Math.max(1, Math.round(seconds / 60)), 'minute')
+  if (seconds < 86_400) return count(Math.round(seconds / 3600), 'hour')
+  return count(Math.round(seconds / 86_400), 'day')
 }

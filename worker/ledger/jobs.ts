@@ -1,5 +1,5 @@
 // In charge of: the SQL of jobs, one statement a function.
-// Not in charge of: task transitions (ledger/tasks.ts), the public shape (contract/status.ts).
+// Not in charge of: lists and searches (ledger/history.ts), task transitions (ledger/tasks.ts), the public shape (contract/status.ts).
 import type { JobState, TaskKind, TaskState } from '#contract/lifecycle.ts'
 
 export interface JobRow {
@@ -121,7 +121,8 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
 
 const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost`
 const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
-const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
+/** Whole rows of jobs with their tasks; a WHERE follows. */
+export const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
 
 /** How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. */
 const position = `CASE WHEN tasks.state = 'queued' THEN (
@@ -141,52 +142,6 @@ export function findJob(db: D1Database, account: string, id: number) {
 
 export function findJobByBackendId(db: D1Database, jobId: string) {
   return db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTask>()
-}
-
-/** Characters of a job_id that mean it: fewer are in too many names, and in too many ids. */
-const JOB_ID_PART = 8
-
-export interface JobFilter {
-  states: JobState[]
-  /** Only ids below this one: the cursor. */
-  before: number | null
-  createdFrom: number | null
-  createdTo: number | null
-  /** Folded (search.ts); null = all. */
-  search: string | null
-  limit: number
-}
-
-/** A job is found by its number, by the beginning of its job_id, and by any part of its source's name or address. */
-const found = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
-      OR (length(?7) >= ${JOB_ID_PART} AND substr(job_id, 1, length(?7)) = ?7))`
-
-/** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
-export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<JobWithTask[]> {
-  const { results } = await db
-    .prepare(
-      `${withTask}
-       WHERE jobs.id IN (
-         SELECT id FROM jobs INDEXED BY jobs_listed
-         WHERE account = ?1 AND deleted_at IS NULL AND id < ?2
-           AND (?3 IS NULL OR created_at >= ?3)
-           AND (?4 IS NULL OR created_at < ?4)
-           AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
-           AND (?7 IS NULL OR ${found})
-         ORDER BY id DESC LIMIT ?6)
-       ORDER BY jobs.id DESC`,
-    )
-    .bind(
-      account,
-      filter.before ?? Number.MAX_SAFE_INTEGER,
-      filter.createdFrom,
-      filter.createdTo,
-      JSON.stringify(filter.states),
-      filter.limit,
-      filter.search,
-    )
-    .all<JobWithTask>()
-  return results
 }
 
 export async function setWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {

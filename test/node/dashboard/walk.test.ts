@@ -1,7 +1,6 @@
 // In charge of: what a person does in the dashboard, done in a real browser against the real service.
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeClip, workspace } from '../media.ts'
@@ -9,6 +8,7 @@ import { findChromium } from '../players/browser.ts'
 import { MediaServer } from '../service/media-server.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, shoot, signIn, visit } from './browser.ts'
+import { lookAt, LOOKS } from './look.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -33,25 +33,6 @@ afterAll(async () => {
 })
 beforeEach((context) => requireChromium(context, chromium))
 
-/** Serious findings of axe-core, each with the element. The script is run past the page's policy, which forbids others. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const results = await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
-  )
-  return (results as { id: string; impact: string; nodes: { html: string }[] }[])
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
-}
-
-/** Every page once, in one look; in both the rules for all people hold. */
-async function lookAt(page: Page, name: string): Promise<void> {
-  await shoot(page, name)
-  expect(await violations(page), name).toEqual([])
-  // A phone has no room to scroll sideways.
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).toBeLessThanOrEqual(0)
-}
-
 /** Time goes on, pictures and sound are decoded. (As text: this runs in the page, whose types are not Node's.) */
 const PLAYING = `(() => {
   const video = document.querySelector('video')
@@ -59,6 +40,15 @@ const PLAYING = `(() => {
     video.webkitAudioDecodedByteCount > 0
 })()`
 const plays = (page: Page) => expect.poll(() => page.evaluate(PLAYING), { timeout: 30_000 }).toBe(true)
+
+/** Keeps what the live region of the job says, as a reader of the screen would hear it. */
+const HEAR = `(() => {
+  globalThis.told = []
+  new MutationObserver(() => {
+    const text = document.querySelector('.standing [role=status]')?.textContent?.trim()
+    if (text && text !== told.at(-1)) told.push(text)
+  }).observe(document.body, { childList: true, characterData: true, subtree: true })
+})()`
 
 const percent = async (page: Page) =>
   Number(await page.getByRole('progressbar', { name: 'Transcode' }).getAttribute('aria-valuenow'))
@@ -91,9 +81,10 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   await page.getByRole('radio', { name: /^One MP4/ }).check()
   await lookAt(page, 'new')
   await page.evaluate('globalThis.sameDocument = true')
+  await page.evaluate(HEAR)
   await page.getByRole('button', { name: 'Start the job' }).click()
 
-  await page.getByRole('heading', { name: /Upload 1/ }).waitFor()
+  await page.getByRole('heading', { name: /long.mp4/ }).waitFor()
   const seen = new Set<number>()
   await expect
     .poll(async () => seen.add(await percent(page)).size, { timeout: 60_000, interval: 200 })
@@ -102,6 +93,11 @@ test('a person signs in, uploads a file, follows the job without reloading and p
   await page.getByText('All outputs are in place.').first().waitFor({ timeout: 120_000 })
   expect(await page.evaluate(`'sameDocument' in globalThis`)).toBe(true)
   expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b))
+  // A reader of the screen was told of phases and quarters, each once, and of the end.
+  const told = await page.evaluate<string[]>('globalThis.told')
+  expect(told.join('\n')).toMatch(/Transcoding\.[^]* (25|50|75) % are transcoded\.[^]*All outputs are in place\./)
+  expect(told).toEqual([...new Set(told)])
+  expect(told.length).toBeLessThan(15)
 
   await page.getByRole('button', { name: /Play video-720.mp4/ }).click()
   await plays(page)
@@ -125,7 +121,7 @@ test('a large file goes in pieces, and on where it was when the connection broke
   await page.getByText('large.mp4 is uploaded').waitFor({ timeout: 60_000 })
   expect(pieces).toBe(3)
   await page.getByText('The request as JSON').click()
-  const shown = await page.getByLabel('The request as JSON').textContent()
+  const shown = await page.getByLabel('The request as JSON', { exact: true }).textContent()
   const { input } = JSON.parse(shown ?? '') as { input: string }
   const back = await service.call(new URL(input).pathname)
   expect(Buffer.from(await back.arrayBuffer()).equals(content)).toBe(true)
@@ -146,7 +142,7 @@ test('the web ladder plays as HLS and as DASH, at the rendition that is chosen',
     const button = page.getByRole('button', { name: `Play ${form}` })
     if (await button.isVisible()) await button.click()
     await plays(page)
-    await page.getByRole('combobox', { name: 'Rendition' }).selectOption({ label: '360 lines' })
+    await page.getByRole('combobox', { name: 'Rendition' }).selectOption({ label: '360p' })
     await expect
       .poll(() => page.evaluate(`document.querySelector('video')?.videoHeight`), { timeout: 30_000 })
       .toBe(360)
@@ -168,7 +164,7 @@ test('a job is cancelled from its page, after a question', async () => {
   await lookAt(page, 'job-question')
   await page.keyboard.press('Escape')
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
+  expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel the job' }).click()
   await page.getByText('The job was cancelled.').first().waitFor()
@@ -297,10 +293,7 @@ test('a key that stops working leads back to the sign-in with a sentence, and no
   expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0)
 })
 
-test.for([
-  ['dark', { colorScheme: 'dark' }],
-  ['phone', { viewport: { width: 390, height: 844 } }],
-] as const)('every page is readable: %s', async ([look, options]) => {
+test.for(LOOKS)('every page is readable: %s', async ([look, options]) => {
   const { page, complaints } = await visit(browser, service.base, options)
   await page.goto('/')
   await lookAt(page, `sign-in-${look}`)
@@ -319,11 +312,23 @@ test.for([
   await page.goto('/new')
   await page.getByRole('heading', { name: 'Renditions' }).waitFor()
   await lookAt(page, `new-${look}`)
+  await page.evaluate(`for (const group of document.querySelectorAll('details')) group.open = true`)
+  await lookAt(page, `new-open-${look}`)
   await page.goto('/limits')
   await page.getByRole('heading', { name: /Video bitrates/ }).waitFor()
   await lookAt(page, `limits-${look}`)
   await page.goto('/keys')
   await page.getByRole('button', { name: 'Sign in with another key' }).waitFor()
+  await lookAt(page, `keys-refused-${look}`)
+  await page.goto('/files')
+  await page.getByRole('listitem').first().waitFor()
+  await lookAt(page, `uploads-${look}`)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signIn(page, service.ready.admin_key)
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('button', { name: 'Issue a key' }).waitFor()
+  await page.getByRole('listitem').first().waitFor()
+  await lookAt(page, `keys-${look}`)
   // The service refuses the list of keys to this key: the only complaint there may be.
   expect(complaints.filter((text) => !text.includes('403'))).toEqual([])
 })

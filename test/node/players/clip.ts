@@ -18,7 +18,8 @@ export const CLIP = {
   back: 5.52,
 } as const
 
-export async function richClip(file: (name: string) => string): Promise<string> {
+/** @param held pictures that the caption stays for */
+export async function richClip(file: (name: string) => string, held = 15): Promise<string> {
   const [bare, said, plain, path] = [file('bare.h264'), file('said.h264'), file('plain.ts'), file('rich.ts')]
   const { rate, seconds, flash } = CLIP
   const first = Math.round(rate * flash)
@@ -27,7 +28,7 @@ export async function richClip(file: (name: string) => string): Promise<string> 
   // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
   await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
-  await writeFile(said, withCaptions(await readFile(bare), CLIP.caption, 15))
+  await writeFile(said, withCaptions(await readFile(bare), CLIP.caption, held))
   await ffmpeg([
     ...['-r', String(rate), '-f', 'h264', '-i', said, '-f', 'lavfi', '-i', sound],
     ...['-map', '0:v', '-map', '1:a', '-c:v', 'copy', '-c:a', 'mp2', '-b:a', '192k', plain],

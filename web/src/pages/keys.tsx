@@ -2,6 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { createKey, listKeys, revokeKey, type ApiKey } from '../api.ts'
 import { Confirm } from '../parts/confirm.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Loading } from '../parts/loading.tsx'
 import { asError, Notice, Trouble, type Failure } from '../parts/notice.tsx'
 import { signOut } from '../session.ts'
 import { ago, moment } from '../words.ts'
@@ -60,14 +62,16 @@ export function Keys() {
       <div aria-live="polite">{made === null ? null : <Made secret={made} />}</div>
       {keys === null ? (
         failure ? null : (
-          <div class="skeleton" role="status" aria-label="Loading the keys" />
+          <Loading label="Loading the keys" />
         )
       ) : keys.length === 0 ? (
-        <p class="empty">No key was issued yet.</p>
+        <Empty icon="key" title="No key was issued yet">
+          <p>Each program and each person gets one of its own, so that it can be revoked alone.</p>
+        </Empty>
       ) : (
-        <ul class="keys">
+        <ul class="rows keys">
           {keys.map((key) => (
-            <li key={key.id} class={key.revoked_at === null ? '' : 'over'}>
+            <li key={key.id} class={key.revoked_at === null ? 'row' : 'row over'}>
               <div>
                 <strong>{key.label || 'Without a label'}</strong> <code>{key.id}</code>
                 <div class="help">
@@ -126,7 +130,7 @@ function NewKey({
     }
   }
   return (
-    <form class="filters" onSubmit={(event) => void submit(event)} aria-label="Issue a key">
+    <form class="card filters" onSubmit={(event) => void submit(event)} aria-label="Issue a key">
       <label>
         <span>Label</span>
         <input

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PublicOutput } from '#contract/status.ts'
 import { playables, type Playable } from '../playable.ts'
 import type { Stream } from '../stream.ts'
+import { Icon } from './icon.tsx'
 import { Notice } from './notice.tsx'
 
 export function Player({ outputs }: { outputs: readonly PublicOutput[] }) {
@@ -14,24 +15,26 @@ export function Player({ outputs }: { outputs: readonly PublicOutput[] }) {
   return (
     <section class="card" aria-labelledby="result">
       <h2 id="result">Result</h2>
-      <div class="filters">
-        <label>
-          <span>Play</span>
-          <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
-            {found.map(({ label, url }, index) => (
-              <option key={url} value={index}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+      {found.length > 1 ? (
+        <div class="filters">
+          <label>
+            <span>Play</span>
+            <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+              {found.map(({ label, url }, index) => (
+                <option key={url} value={index}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      ) : null}
       {open ? (
         <Screen key={playable.url.replace(/^.*\/o\/[^/]+/, '')} playable={playable} />
       ) : (
         <div class="screen">
           <button type="button" class="primary" onClick={() => setOpen(true)}>
-            ▶ Play {playable.label}
+            <Icon name="play" /> Play {playable.label}
           </button>
         </div>
       )}

@@ -17,7 +17,7 @@ interface BarProps {
 
 export function Bar({ label, percent, slim, children }: BarProps) {
   return (
-    <div class={slim === true ? 'bar-line slim' : 'bar-line'}>
+    <div class={`bar-line${slim === true ? ' slim' : ''}${percent >= 100 ? ' full' : ''}`}>
       {slim === true ? null : (
         <div class="bar-text">
           <span>{label}</span>
@@ -41,16 +41,16 @@ export function Bar({ label, percent, slim, children }: BarProps) {
   )
 }
 
-/** In a list: the bar of the transcode with the phase; nothing when it has ended. */
+/** In a list: the bar of the transcode with the phase; nothing when it has ended, no bar before it begins. */
 export function SmallProgress({ status }: { status: PublicStatus }) {
   if (status.job_completed) return null
+  const phase = phaseWords[status.phase]
+  if (status.phase === 'queued') return <span class="help">{phase}</span>
   return (
     <>
-      <Bar slim label={`Progress: ${phaseWords[status.phase]}`} percent={Number(status.tcode_progress)} />
+      <Bar slim label={`Progress: ${phase}`} percent={Number(status.tcode_progress)} />
       <span class="help">
-        {status.phase === 'queued' && status.queue_position !== null
-          ? `${status.queue_position} before it`
-          : `${phaseWords[status.phase]}, ${status.tcode_progress} %`}
+        {phase}, {status.tcode_progress} %
       </span>
     </>
   )

@@ -1,7 +1,7 @@
 // In charge of: what happened to a job, and when.
 import type { PublicEvent } from '#contract/events.ts'
 import type { PublicStatus } from '#contract/status.ts'
-import { duration, moment, standingOf, standingWords } from '../words.ts'
+import { clock, duration, moment, sameDay, standingOf, standingWords } from '../words.ts'
 
 interface Entry {
   text: string
@@ -20,9 +20,13 @@ function entriesOf(status: PublicStatus): Entry[] {
 
 export function Timeline({ events, status }: { events: readonly PublicEvent[]; status: PublicStatus }) {
   const entries = events.length > 0 ? events.map(({ message, at }) => ({ text: message, at })) : entriesOf(status)
-  const after = (index: number): string => {
+  /** The day is said where it is another one than before. */
+  const when = (index: number): string => {
     const [before, now] = [entries[index - 1]?.at, entries[index]?.at]
-    return before && now ? `, ${duration((Date.parse(now) - Date.parse(before)) / 1000)} later` : ''
+    if (!now) return 'not yet'
+    if (!before) return moment(now)
+    const later = duration((Date.parse(now) - Date.parse(before)) / 1000)
+    return `${sameDay(before, now) ? clock(now) : moment(now)}, ${later} later`
   }
   return (
     <section class="card" aria-labelledby="timeline">
@@ -32,7 +36,7 @@ export function Timeline({ events, status }: { events: readonly PublicEvent[]; s
           // oxlint-disable-next-line react/no-array-index-key -- what happened stays in its place
           <li key={index} class={at ? '' : 'ahead'}>
             <span>{text}</span>
-            <span class="help">{at ? `${moment(at)}${after(index)}` : 'not yet'}</span>
+            <span class="help">{when(index)}</span>
           </li>
         ))}
       </ol>

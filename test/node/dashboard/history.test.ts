@@ -1,0 +1,231 @@
+// In charge of: finding jobs and uploads again in the dashboard, and doing all of it without a mouse.
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { makeClip, workspace } from '../media.ts'
+import { findChromium } from '../players/browser.ts'
+import { jobOf, Service } from '../service/service.ts'
+import { launch, requireChromium, signIn, visit } from './browser.ts'
+import { lookAt, LOOKS } from './look.ts'
+
+const chromium = await findChromium()
+let service: Service
+let browser: Browser
+let space: Awaited<ReturnType<typeof workspace>>
+
+beforeAll(async () => {
+  if (chromium === null) return
+  space = await workspace()
+  await makeClip(space.file('Große Übung.mp4'), { seconds: 1 })
+  service = await Service.start()
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
+const titles = async (page: Page) => (await rows(page).getByRole('link').allTextContents()).map((text) => text.trim())
+const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
+
+test('an account without jobs is told how to begin', async () => {
+  for (const [look, options] of LOOKS) {
+    const { page, complaints } = await visit(browser, service.base, options)
+    await page.goto('/')
+    await signIn(page, service.ready.api_key)
+    await page.getByRole('heading', { name: 'There is no job yet' }).waitFor()
+    await lookAt(page, `jobs-empty-${look}`)
+    await page.goto('/files')
+    await page.getByRole('heading', { name: 'Nothing is uploaded' }).waitFor()
+    await lookAt(page, `uploads-empty-${look}`)
+    expect(complaints).toEqual([])
+  }
+})
+
+test('the history is searched and filtered by the service, and its address brings the same again', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const ids: number[] = []
+  for (const name of ['first', 'second', 'first-again']) {
+    ids.push(await service.create(jobOf(`http://127.0.0.1:9/${name}.mp4`, 'http')))
+  }
+  for (const id of ids) await service.ended(id)
+  await page.goto('/')
+  await signIn(page, service.ready.api_key)
+  await expect.poll(() => rows(page).count()).toBe(3)
+  await page.getByRole('searchbox').fill('FIRST')
+  await expect.poll(() => titles(page)).toEqual([`${ids[2]} first-again.mp4`, `${ids[0]} first.mp4`])
+  await page.getByText('2 jobs.').waitFor()
+  await page.getByRole('radio', { name: 'Failed' }).check()
+  await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'The last hour' })
+  expect(addressOf(page)).toBe('/?search=FIRST&state=failed&created=hour')
+  await lookAt(page, 'jobs-search')
+
+  // From a job back to the same, and the same when loaded anew.
+  await rows(page).first().getByRole('link').click()
+  await page.getByRole('heading', { name: /first-again/ }).waitFor()
+  await page.goBack()
+  await expect.poll(() => rows(page).count()).toBe(2)
+  await page.reload()
+  await expect.poll(() => rows(page).count()).toBe(2)
+  expect(await page.getByRole('searchbox').inputValue()).toBe('FIRST')
+
+  await page.getByRole('radio', { name: 'Cancelled' }).check()
+  await page.getByRole('heading', { name: 'No job is like that' }).waitFor()
+  await lookAt(page, 'jobs-none')
+  await page.getByRole('button', { name: 'Show all jobs' }).click()
+  await expect.poll(() => rows(page).count()).toBe(3)
+  expect(addressOf(page)).toBe('/')
+
+  await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Between two days' })
+  await page.getByRole('textbox', { name: 'Last day' }).fill('2020-01-01')
+  await page.getByRole('heading', { name: 'No job is like that' }).waitFor()
+  expect(addressOf(page)).toBe('/?to=2020-01-01')
+  await page.getByRole('textbox', { name: 'Last day' }).fill('')
+  await page.getByRole('searchbox').fill(String(ids[1]))
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: /second/ }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('uploads are listed with what there is of them, become jobs, and are deleted', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/files')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Media file').setInputFiles(space.file('Große Übung.mp4'))
+  await page.getByText('Große Übung.mp4 is uploaded').waitFor()
+  await expect.poll(() => rows(page).count()).toBe(1)
+  const tus = { 'tus-resumable': '1.0.0' }
+  const begun = await service.call('/uploads', {
+    method: 'POST',
+    headers: { ...tus, 'upload-length': '4000', 'upload-metadata': `filename ${btoa('unfinished.mov')}` },
+  })
+  const { uploaded_file_number: number } = (await begun.json()) as { uploaded_file_number: number }
+  await service.call(`/uploads/${number}`, {
+    method: 'PATCH',
+    headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' },
+    body: 'x'.repeat(1000),
+  })
+  await page.reload()
+  const unfinished = rows(page).filter({ hasText: 'unfinished.mov' })
+  expect(await unfinished.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
+  for (const [look, options] of LOOKS) {
+    const { page: other } = await visit(browser, service.base, options)
+    await other.goto('/files')
+    await signIn(other, service.ready.api_key)
+    await rows(other).first().waitFor()
+    await lookAt(other, `uploads-${look}`)
+    await other.context().close()
+  }
+
+  await unfinished.getByRole('button', { name: 'Delete unfinished.mov' }).click()
+  await page.getByRole('button', { name: 'Delete the file' }).click()
+  await expect.poll(() => rows(page).count()).toBe(1)
+  expect((await service.call(`/uploads/${number}`, { method: 'HEAD', headers: tus })).status).toBe(410)
+
+  await page.getByRole('link', { name: 'New job of Große Übung.mp4' }).click()
+  const earlier = page.getByRole('combobox', { name: 'Or a file that is here already' })
+  await expect.poll(() => earlier.locator('option:checked').textContent()).toMatch(/^Große Übung\.mp4 \(/)
+  await page.getByRole('button', { name: 'Start the job' }).click()
+  await page.getByRole('heading', { name: /Große Übung\.mp4/ }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what is chosen while a file is on its way is kept when it has arrived', async () => {
+  const { page } = await visit(browser, service.base)
+  const arrive = Promise.withResolvers<void>()
+  await page.route('**/uploads?name=*', async (route) => {
+    await arrive.promise
+    await route.continue()
+  })
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Media file').setInputFiles(space.file('Große Übung.mp4'))
+  await page.getByText('Sending Große Übung.mp4').waitFor()
+  await page.getByRole('radio', { name: /^Three MP4s/ }).check()
+  arrive.resolve()
+  await page.getByText('Große Übung.mp4 is uploaded').waitFor()
+  await page.getByText('The request as JSON').click()
+  const body = JSON.parse((await page.getByLabel('The request as JSON', { exact: true }).textContent()) ?? '')
+  expect(body).toMatchObject({ input: expect.stringMatching(/\/uploads\/\d+$/), videoProfiles: [{}, {}, {}] })
+})
+
+// As text: this runs in the page, whose types are not Node's.
+const EXPECTED = `(() => {
+  const seen = (element) => element.checkVisibility() && !element.disabled
+  // Of a group of radio buttons the chosen one is a stop; arrows lead to the others.
+  const stop = (element) => element.type !== 'radio' || element.checked
+  globalThis.stops = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+    .filter((element) => seen(element) && stop(element))
+  return stops.length
+})()`
+const AT = `(() => {
+  const element = document.activeElement
+  const ring = (style) => style.outlineStyle !== 'none' && style.outlineWidth !== '0px'
+  const next = element.nextElementSibling
+  const ringed = ring(getComputedStyle(element)) || ring(getComputedStyle(element, '::after')) ||
+    (next !== null && ring(getComputedStyle(next)))
+  return { at: stops.indexOf(element), ringed, what: element.outerHTML.slice(0, 120) }
+})()`
+
+/** Tab leads to everything, and shows where it is. */
+async function reachable(page: Page): Promise<void> {
+  const count = await page.evaluate<number>(EXPECTED)
+  const seen = new Set<number>()
+  // A date has a stop for each of its parts.
+  for (let presses = 0; seen.size < count && presses < 2 * count + 20; presses++) {
+    await page.keyboard.press('Tab')
+    const { at, ringed, what } = await page.evaluate<{ at: number; ringed: boolean; what: string }>(AT)
+    if (at < 0) continue
+    expect(ringed, what).toBe(true)
+    seen.add(at)
+  }
+  const missed = await page.evaluate<string[]>(
+    `stops.filter((_, at) => !${JSON.stringify([...seen])}.includes(at)).map((element) => element.outerHTML.slice(0, 120))`,
+  )
+  expect(missed).toEqual([])
+}
+
+test('everything is reached with Tab and shows it; the first stop skips the navigation', async () => {
+  const { page } = await visit(browser, service.base)
+  await page.goto('/')
+  await page.getByLabel('API key').waitFor()
+  // The field has the focus already.
+  await page.keyboard.insertText(service.ready.api_key)
+  await page.keyboard.press('Enter')
+  await rows(page).first().waitFor()
+  const { jobs } = (await (await service.call('/api/v0/job')).json()) as { jobs: { _auto_generated_id_: number }[] }
+  for (const path of ['/', `/jobs/${jobs.at(-1)!._auto_generated_id_}`, '/new', '/files', '/limits']) {
+    await page.goto(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await expect.poll(() => page.getByRole('status', { name: /^Loading/ }).count()).toBe(0)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the page')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await reachable(page)
+  }
+})
+
+test('after going to another page the focus is at its top, and a question gives it back', async () => {
+  const { page } = await visit(browser, service.base)
+  await page.goto('/files')
+  await signIn(page, service.ready.api_key)
+  await rows(page).first().waitFor()
+  await page
+    .getByRole('button', { name: /^Delete/ })
+    .first()
+    .focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Delete/)
+  await page.getByRole('link', { name: 'New job', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'New job' }).waitFor()
+  expect(await page.evaluate('document.activeElement.id')).toBe('main')
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('New job')
+  expect(await page.title()).toBe('New job · Splicepoint')
+})

@@ -1,0 +1,123 @@
+// In charge of: the dashboard's player on what a real job made of a captioned source: HLS, DASH and a file play with picture
+// and sound, at the rendition that is chosen, with captions on show.
+// Not in charge of: other players (test/node/players).
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { workspace } from '../media.ts'
+import { findChromium } from '../players/browser.ts'
+import { CLIP, richClip } from '../players/clip.ts'
+import { jobOf, Service } from '../service/service.ts'
+import { launch, requireChromium, signIn, visit } from './browser.ts'
+import { lookAt } from './look.ts'
+
+const chromium = await findChromium()
+let service: Service
+let browser: Browser
+let space: Awaited<ReturnType<typeof workspace>>
+let input: string
+
+beforeAll(async () => {
+  if (chromium === null) return
+  space = await workspace()
+  // The captions stay for most of the clip.
+  const clip = await richClip(space.file, CLIP.rate * 6)
+  service = await Service.start({ LEASE_SECONDS: '30' })
+  input = await service.upload(clip)
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+// As text: this runs in the page, whose types are not Node's.
+const VIDEO = `document.querySelector('video')`
+const DECODED = `[${VIDEO}.currentTime, ${VIDEO}.getVideoPlaybackQuality().totalVideoFrames, ${VIDEO}.webkitAudioDecodedByteCount]`
+const SHOWN = `[...${VIDEO}.textTracks].filter(({ mode }) => mode === 'showing')
+  .flatMap(({ activeCues }) => [...(activeCues ?? [])].map(({ text }) => text)).join(' ')`
+/** The loudest sample of what is heard from now on; the element's sound goes through an analyser. */
+const LISTEN = `(() => {
+  const context = new AudioContext()
+  const analyser = context.createAnalyser()
+  context.createMediaElementSource(${VIDEO}).connect(analyser).connect(context.destination)
+  const samples = new Float32Array(analyser.fftSize)
+  globalThis.loudest = 0
+  setInterval(() => {
+    analyser.getFloatTimeDomainData(samples)
+    for (const sample of samples) globalThis.loudest = Math.max(globalThis.loudest, Math.abs(sample))
+  }, 20)
+  return context.resume()
+})()`
+
+/** Time goes on, pictures change, and sound is decoded and heard. */
+async function plays(page: Page): Promise<void> {
+  await expect.poll(() => page.evaluate(`${VIDEO}?.currentTime > 0.2`), { timeout: 30_000 }).toBe(true)
+  await page.evaluate(LISTEN)
+  const before = await page.evaluate<number[]>(DECODED)
+  // The clip has eight seconds, and beeps in each.
+  await page.evaluate(`${VIDEO}.loop = true`)
+  await expect
+    .poll(async () => (await page.evaluate<number[]>(DECODED))[1]! - before[1]!, { timeout: 30_000 })
+    .toBeGreaterThan(20)
+  const after = await page.evaluate<number[]>(DECODED)
+  expect(after[2]!).toBeGreaterThan(before[2]!)
+  await expect.poll(() => page.evaluate('globalThis.loudest'), { timeout: 30_000 }).toBeGreaterThan(0.3)
+}
+
+const choose = (page: Page, name: string, label: string) => page.getByRole('combobox', { name }).selectOption({ label })
+
+test('a captioned source plays as HLS and as DASH: captions are offered and shown, renditions can be chosen', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(
+    jobOf(input, 'file-upload', {
+      output_container: 'hls',
+      segmented_output_hls: true,
+      segmented_output_dash: true,
+      closed_captions: true,
+      master_variant_mode: true,
+      segment_length: 2,
+      gop_length: 1,
+      videoProfiles: [
+        { output: 'high', width: 320, height: 180, video_bitrate: 600 },
+        { output: 'low', width: 160, height: 90, video_bitrate: 150 },
+      ],
+    }),
+  )
+  expect((await service.ended(id)).error).toBeNull()
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('button', { name: 'Play HLS' }).click()
+  for (const form of ['HLS', 'DASH']) {
+    await choose(page, 'Play', form)
+    await page.getByLabel(`Player: ${form}`).waitFor()
+    await plays(page)
+
+    expect(await page.evaluate(SHOWN)).toBe('')
+    await choose(page, 'Captions', 'CC1')
+    await expect.poll(() => page.evaluate(SHOWN), { timeout: 30_000 }).toContain(CLIP.caption)
+    if (form === 'HLS') await lookAt(page, 'job-captions')
+
+    for (const height of [90, 180]) {
+      await choose(page, 'Rendition', `${height}p`)
+      await expect.poll(() => page.evaluate(`${VIDEO}.videoHeight`), { timeout: 30_000 }).toBe(height)
+    }
+    await expect.poll(() => page.evaluate(SHOWN), { timeout: 30_000 }).toContain(CLIP.caption)
+    await choose(page, 'Captions', 'None')
+    await expect.poll(() => page.evaluate(SHOWN)).toBe('')
+  }
+  expect(complaints).toEqual([])
+}, 240_000)
+
+test('a file plays, with nothing to choose', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(jobOf(input, 'file-upload'))
+  expect((await service.ended(id)).error).toBeNull()
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('button', { name: 'Play video.mp4' }).click()
+  await plays(page)
+  expect(await page.getByRole('combobox').count()).toBe(0)
+  expect(complaints).toEqual([])
+}, 120_000)

@@ -1,0 +1,90 @@
+// In charge of: which jobs the history shows: as a person chooses them, as an address that can be kept or sent, as a query. Pure.
+/** What GET /api/v0/job takes, in the words of this program. */
+export interface ListQuery {
+  cursor?: string | null
+  /** A number, the beginning of a job_id, a part of the source's name or address. */
+  search?: string
+  /** Comma-separated, as the API names them. */
+  state?: string
+  /** ISO 8601. */
+  createdFrom?: string
+  createdTo?: string
+  limit?: number
+}
+
+export const STATES = [
+  ['', 'All'],
+  ['queued', 'Waiting'],
+  ['running', 'Running'],
+  ['completed', 'Done'],
+  ['failed', 'Failed'],
+  ['cancelled', 'Cancelled'],
+] as const
+
+export const TIMES = [
+  ['', 'Any time'],
+  ['hour', 'The last hour'],
+  ['day', 'The last day'],
+  ['week', 'The last week'],
+  ['month', 'The last 30 days'],
+  ['dates', 'Between two days'],
+] as const
+
+const SECONDS: Readonly<Record<string, number>> = { hour: 3600, day: 86_400, week: 604_800, month: 2_592_000 }
+
+export interface Filters {
+  search: string
+  state: (typeof STATES)[number][0]
+  created: (typeof TIMES)[number][0]
+  /** Days of this machine's calendar, of "dates" alone. Empty = open. */
+  from: string
+  to: string
+}
+
+export const ALL: Filters = { search: '', state: '', created: '', from: '', to: '' }
+
+/** What an address does not say, or says wrongly, is not filtered by. */
+export function filtersOf(params: URLSearchParams): Filters {
+  const text = (name: string): string => params.get(name) ?? ''
+  const day = (name: string): string => (dayOf(text(name)) === null ? '' : text(name))
+  const [from, to] = [day('from'), day('to')]
+  const named = TIMES.find(([value]) => value === text('created'))?.[0] ?? ''
+  return {
+    search: text('search').trim().slice(0, 200),
+    state: STATES.find(([value]) => value === text('state'))?.[0] ?? '',
+    created: from || to ? 'dates' : named,
+    from,
+    to,
+  }
+}
+
+export function addressOf({ search, state, created, from, to }: Filters): string {
+  const dates = created === 'dates' ? { from, to } : {}
+  const said = { search, state, created: created === 'dates' && (from || to) ? '' : created, ...dates }
+  const params = new URLSearchParams(Object.entries(said).filter(([, value]) => value !== ''))
+  return params.size === 0 ? '/' : `/?${params}`
+}
+
+export const isFiltered = (filters: Filters): boolean => Object.keys(queryOf(filters, 0)).length > 0
+
+/** Midnight at the beginning of a day, here; null for what is none. */
+function dayOf(text: string): Date | null {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return null
+  const day = new Date(`${text}T00:00`)
+  return Number.isNaN(day.getTime()) ? null : day
+}
+
+/** `now` in milliseconds since 1970. */
+export function queryOf({ search, state, created, from, to }: Filters, now: number): ListQuery {
+  const seconds = SECONDS[created]
+  const [first, last] = created === 'dates' ? [dayOf(from), dayOf(to)] : [null, null]
+  // The last day is one of them: up to the midnight that ends it.
+  last?.setDate(last.getDate() + 1)
+  return {
+    ...(search === '' ? {} : { search }),
+    ...(state === '' ? {} : { state }),
+    ...(seconds === undefined ? {} : { createdFrom: new Date(now - seconds * 1000).toISOString() }),
+    ...(first ? { createdFrom: first.toISOString() } : {}),
+    ...(last ? { createdTo: last.toISOString() } : {}),
+  }
+}

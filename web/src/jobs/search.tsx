@@ -1,0 +1,84 @@
+// In charge of: choosing which jobs are shown: text, state, time.
+import type { ComponentChildren } from 'preact'
+import { STATES, TIMES, type Filters } from './filters.ts'
+
+interface SearchProps {
+  filters: Filters
+  onChange: (change: Partial<Filters>) => void
+  /** Enter in the text. */
+  onSubmit: () => void
+}
+
+export function Search({ filters, onChange, onSubmit }: SearchProps) {
+  return (
+    <form
+      class="history"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <div class="filters">
+        <Labelled label="Search">
+          <input
+            type="search"
+            placeholder="Number, job id, file or address"
+            maxLength={200}
+            defaultValue={filters.search}
+            onInput={(event) => onChange({ search: event.currentTarget.value.trim() })}
+          />
+        </Labelled>
+        <Labelled label="Created">
+          <select
+            value={filters.created}
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ created: TIMES.find(([each]) => each === value)?.[0] ?? '' })
+            }
+          >
+            {TIMES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Labelled>
+        {filters.created === 'dates'
+          ? (['from', 'to'] as const).map((edge) => (
+              <Labelled key={edge} label={edge === 'from' ? 'First day' : 'Last day'}>
+                <input
+                  type="date"
+                  value={filters[edge]}
+                  onChange={(event) => onChange({ [edge]: event.currentTarget.value })}
+                />
+              </Labelled>
+            ))
+          : null}
+      </div>
+      <fieldset class="tabs">
+        <legend class="hidden">State</legend>
+        {STATES.map(([value, label]) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="state"
+              checked={filters.state === value}
+              onChange={() => onChange({ state: value })}
+            />
+            <span>{label}</span>
+          </label>
+        ))}
+      </fieldset>
+    </form>
+  )
+}
+
+function Labelled({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // oxlint-disable-next-line jsx-a11y/label-has-associated-control -- its only child is the control
+    <label>
+      <span>{label}</span>
+      {children}
+    </label>
+  )
+}

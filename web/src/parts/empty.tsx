@@ -1,0 +1,13 @@
+// In charge of: what stands where a list has nothing in it: why, and what to do.
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <Icon name={icon} size={32} />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+// In charge of: how far a job is, and what it took: a sentence, two bars while it runs, and its figures.
+import { useRef } from 'preact/hooks'
+import type { PublicStatus } from '#contract/status.ts'
+import { bytes, duration, quarter, situation, standingOf } from '../words.ts'
+import { Bar } from './progress.tsx'
+
+const known = (text: string | null): text is string => text !== null && !text.startsWith('-')
+
+/** Seconds from the start to the end, or to now. */
+function elapsed({ started_at: from, finished_at: to }: PublicStatus, now: number): number | null {
+  return from === null ? null : Math.max(0, ((to === null ? now : Date.parse(to)) - Date.parse(from)) / 1000)
+}
+
+/** Label and value; only what is known. */
+function figures(status: PublicStatus, now: number): [string, string][] {
+  const over = status.job_completed
+  const seconds = elapsed(status, now)
+  const made = status.outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
+  const files = status.outputs.reduce((sum, { segments }) => sum + 1 + (segments?.count ?? 0), 0)
+  const all: [string, string | null][] = [
+    ['Time left', over || status.eta_seconds === null ? null : `about ${duration(status.eta_seconds)}`],
+    ['Before it', over || status.queue_position === null ? null : String(status.queue_position)],
+    [over ? 'Took' : 'Running for', seconds === null ? null : duration(over ? seconds : Math.round(seconds))],
+    ['Transcode', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
+    ['Transfer', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
+    ['Made', made > 0 ? `${bytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
+  ]
+  return all.flatMap(([label, value]) => (value === null ? [] : [[label, value] satisfies [string, string]]))
+}
+
+/** For readers of the screen: the phase and the quarter, not every percent, second and place in the queue. */
+function spoken(status: PublicStatus): string {
+  const percent = Number(status.tcode_progress)
+  const part = status.phase === 'transcoding' && percent >= 25 ? ` ${quarter(percent)} % are transcoded.` : ''
+  return situation({ ...status, eta_seconds: null, queue_position: null }) + part
+}
+
+/** The last text that was new: news that cross on their way do not make anything be said twice. */
+function useOnce(text: string): string {
+  const said = useRef(new Set<string>())
+  const last = useRef(text)
+  if (!said.current.has(text)) {
+    said.current.add(text)
+    last.current = text
+  }
+  return last.current
+}
+
+export function JobProgress({ id, status }: { id: number; status: PublicStatus }) {
+  const standing = standingOf(status)
+  const transcoded = Number(status.tcode_progress)
+  const told = useOnce(spoken(status))
+  const tiles = status.dry_run ? [] : figures(status, Date.now())
+  return (
+    <section class={`card standing ${standing}`} aria-labelledby="progress">
+      <h2 id="progress" class="hidden">
+        Progress
+      </h2>
+      <p class="situation">{situation(status)}</p>
+      <p class="hidden" role="status">
+        Job {id}: {told}
+      </p>
+      {status.dry_run || status.job_completed ? null : (
+        <>
+          <Bar label="Transcode" percent={transcoded} />
+          <Bar label="Transfer" percent={Number(status.xfer_progress)} />
+        </>
+      )}
+      {tiles.length === 0 ? null : (
+        <dl class="tiles">
+          {tiles.map(([label, value]) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,12 @@
+// In charge of: what stands in a page until its content is there.
+
+export function Loading({ label, lines = 2 }: { label: string; lines?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, line) => (
+        // oxlint-disable-next-line react/no-array-index-key -- they are all alike
+        <div key={line} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,51 @@
+// In charge of: choosing and reading one page of an account's jobs.
+// Not in charge of: what of a job can be searched for (search.ts), single jobs (ledger/jobs.ts).
+import type { JobState } from '#contract/lifecycle.ts'
+import type { JobWithTask } from './jobs.ts'
+import { withTask } from './jobs.ts'
+
+/** Characters of a job_id that mean it: fewer are in too many names, and in too many ids. */
+const JOB_ID_PART = 8
+
+export interface JobFilter {
+  states: JobState[]
+  /** Only ids below this one: the cursor. */
+  before: number | null
+  createdFrom: number | null
+  createdTo: number | null
+  /** Folded (search.ts); null = all. */
+  search: string | null
+  limit: number
+}
+
+/** A job is found by its number, by the beginning of its job_id, and by any part of its source's name or address. */
+const found = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
+      OR (length(?7) >= ${JOB_ID_PART} AND substr(job_id, 1, length(?7)) = ?7))`
+
+/** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
+export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<JobWithTask[]> {
+  const { results } = await db
+    .prepare(
+      `${withTask}
+       WHERE jobs.id IN (
+         SELECT id FROM jobs INDEXED BY jobs_listed
+         WHERE account = ?1 AND deleted_at IS NULL AND id < ?2
+           AND (?3 IS NULL OR created_at >= ?3)
+           AND (?4 IS NULL OR created_at < ?4)
+           AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
+           AND (?7 IS NULL OR ${found})
+         ORDER BY id DESC LIMIT ?6)
+       ORDER BY jobs.id DESC`,
+    )
+    .bind(
+      account,
+      filter.before ?? Number.MAX_SAFE_INTEGER,
+      filter.createdFrom,
+      filter.createdTo,
+      JSON.stringify(filter.states),
+      filter.limit,
+      filter.search,
+    )
+    .all<JobWithTask>()
+  return results
+}
