@@ -118,7 +118,7 @@ test('a large file goes in pieces, and on where it was when the connection broke
   await page.goto('/new')
   await signIn(page, service.ready.api_key)
   await page.getByLabel('Media file').setInputFiles(space.file('large.mp4'))
-  await page.getByText('large.mp4 is uploaded').waitFor({ timeout: 60_000 })
+  await page.getByText('large.mp4 is uploaded').waitFor({ timeout: 120_000 })
   expect(pieces).toBe(3)
   await page.getByText('The request as JSON').click()
   const shown = await page.getByLabel('The request as JSON', { exact: true }).textContent()
@@ -126,7 +126,7 @@ test('a large file goes in pieces, and on where it was when the connection broke
   const back = await service.call(new URL(input).pathname)
   expect(Buffer.from(await back.arrayBuffer()).equals(content)).toBe(true)
   expect(await page.evaluate('localStorage.length')).toBe(0)
-}, 120_000)
+}, 180_000)
 
 test('the web ladder plays as HLS and as DASH, at the rendition that is chosen', async () => {
   const { page, complaints } = await visit(browser, service.base)
@@ -327,7 +327,7 @@ test.for(LOOKS)('every page is readable: %s', async ([look, options]) => {
   await signIn(page, service.ready.admin_key)
   await page.getByRole('link', { name: 'Keys' }).click()
   await page.getByRole('button', { name: 'Issue a key' }).waitFor()
-  await page.getByRole('listitem').first().waitFor()
+  await page.getByRole('status', { name: 'Loading the keys' }).waitFor({ state: 'detached' })
   await lookAt(page, `keys-${look}`)
   // The service refuses the list of keys to this key: the only complaint there may be.
   expect(complaints.filter((text) => !text.includes('403'))).toEqual([])
