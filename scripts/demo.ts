@@ -8,7 +8,7 @@ import { progressLine } from '../cli/progress.ts'
 import { Client, type Job } from '../client/client.ts'
 import { download } from '../client/download.ts'
 import { follow } from '../client/follow.ts'
-import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
+import { locateEngine, type Engine } from '../transcoder/ffmpeg/locate.ts'
 import { checkOutput } from './demo/check.ts'
 import { makeOrder } from './demo/order.ts'
 import { makeClip, readSource, requireFile, type Source } from './demo/source.ts'
@@ -38,8 +38,7 @@ async function watch(client: Client, id: number): Promise<PublicStatus> {
 }
 
 /** One job from the upload to checked files. Returns the directory they are in. */
-async function transcode(service: RunningService, source: Source): Promise<string[]> {
-  const { engine } = service
+async function transcode(service: RunningService, engine: Engine, source: Source): Promise<string[]> {
   const client = new Client(service.baseUrl, service.apiKey)
   const order = makeOrder(source, (await client.upload(source.path, source.name, { progress: uploaded })).input)
   const { _auto_generated_id_: id } = await client.create(order.body)
@@ -73,7 +72,8 @@ async function demo(): Promise<void> {
   const named = process.argv[2] === undefined ? null : await requireFile(process.argv[2])
   const engine = await locateEngine(process.env)
   const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-demo-'))
-  const settings = readSettings(process.env, { port: 0, stateDir: join(scratch, 'state') })
+  // Everything on this machine, whatever else runs.
+  const settings = readSettings({ ...process.env, TRANSCODER_URLS: '' }, { port: 0, stateDir: join(scratch, 'state') })
   const local = new LocalService(settings, (text) => process.stderr.write(`${text}\n`))
   const clear = (): Promise<void> => rm(scratch, { recursive: true, force: true, maxRetries: 3 })
   const signals = stopOnSignals(local, clear)
@@ -81,8 +81,8 @@ async function demo(): Promise<void> {
     if (named === null) say('Making a clip of ten seconds …')
     const source = await readSource(engine, named ?? (await makeClip(engine, scratch)))
     const service = await local.start()
-    say(`Splicepoint serves at ${service.baseUrl} with ffmpeg ${service.engine.version}.`)
-    const paths = await transcode(service, source)
+    say(`Splicepoint serves at ${service.baseUrl} with ffmpeg ${engine.version}.`)
+    const paths = await transcode(service, engine, source)
     say(`\nEverything is checked.  ${howToPlay(paths[0] ?? '')}`)
     if (process.env['STATE_DIR']) say(`The job is kept in ${settings.stateDir}.`)
     process.exitCode = 0

@@ -11,6 +11,14 @@ export const STARTED_FROM = process.env['INIT_CWD'] ?? process.cwd()
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+export interface RemoteTranscoders {
+  urls: string[]
+  /** What they were given as TRANSCODER_SECRET. */
+  secret: string
+  /** Where they reach the Worker; null = at the address that it listens on. */
+  doorUrl: string | null
+}
+
 export interface LocalSettings {
   /** 0 = any free port. */
   port: number
@@ -19,6 +27,8 @@ export interface LocalSettings {
   /** Scratch space of the transcoders. */
   workDir: string
   transcoders: number
+  /** Transcoders that someone else runs, in containers for example; null = they are started here. */
+  remote: RemoteTranscoders | null
   /** A key to accept; null = one is made and kept. */
   apiKey: string | null
   /** host:port pairs, comma-separated, as the Worker reads them. */
@@ -52,12 +62,38 @@ export function readSettings(
     stateDir,
     workDir: env['WORK_DIR'] ? resolve(STARTED_FROM, env['WORK_DIR']) : resolve(stateDir, 'work'),
     transcoders: whole(env, 'TRANSCODERS', 1, 1, 64),
+    remote: remoteTranscoders(env),
     apiKey: apiKey(env),
     allowPrivateHosts: env['ALLOW_PRIVATE_HOSTS'] ?? '',
     connectTo: connectTo(env),
     leaseSeconds,
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
     engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH']),
+  }
+}
+
+function remoteTranscoders(env: Environment): RemoteTranscoders | null {
+  const urls = (env['TRANSCODER_URLS'] ?? '')
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '')
+  if (urls.length === 0) return null
+  const origin = (text: string, name: string): string => {
+    const url = URL.parse(text)
+    if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/')
+      throw wrong(name, 'http addresses without a path, like http://127.0.0.1:8788', env)
+    return url.origin
+  }
+  const secret = env['TRANSCODER_SECRET'] ?? ''
+  // Whoever knows it can start work there; the one of a transcoder that is started here has 43 characters.
+  if (secret.length < 32)
+    throw new Error(
+      'TRANSCODER_SECRET must have 32 characters or more, the same as at the transcoders of TRANSCODER_URLS.',
+    )
+  return {
+    urls: urls.map((url) => origin(url, 'TRANSCODER_URLS')),
+    secret,
+    doorUrl: env['DOOR_URL'] ? origin(env['DOOR_URL'], 'DOOR_URL') : null,
   }
 }
 

@@ -17,7 +17,8 @@ export interface RunningService {
   baseUrl: string
   apiKey: string
   adminKey: string
-  engine: Engine
+  /** null where transcoders are someone else's: they have their own. */
+  engine: Engine | null
   transcoderUrls: string[]
   /** As they are now; null while one is being started again. */
   pids: () => { start: number; worker: number | null; workerd: number | null; transcoders: (number | null)[] }
@@ -51,18 +52,18 @@ export class LocalService {
 
   /** @throws Error with a sentence for people; whatever was started by then is stopped by `stop` */
   async start(): Promise<RunningService> {
-    const { stateDir, inherited, engine: enginePaths, port, apiKey } = this.#settings
+    const { stateDir, inherited, engine: enginePaths, port, apiKey, remote } = this.#settings
     if (port !== 0) await requireFree(port)
-    const engine = await locateEngine({ ...inherited, ...enginePaths })
+    const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
     await mkdir(this.#settings.workDir, { recursive: true })
     const stored = await storedSecrets(stateDir)
     const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
-    const run = runSecrets()
+    const run = { ...runSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
 
     this.#abortIfStopped()
     const migrated = migrate(stateDir, this.#wranglerEnv(), this.#stopped.signal)
     this.#migrating = migrated.catch(() => undefined)
-    const transcoderUrls = await this.#startTranscoders(run)
+    const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(run))
     await migrated
     const baseUrl = await this.#startWorker(secrets, run, transcoderUrls)
     await untilHealthy(baseUrl, this.#stopped.signal)
@@ -173,7 +174,7 @@ export class LocalService {
   }
 
   #workerStart(port: number, stored: StoredSecrets, run: RunSecrets, transcoderUrls: string[]): WorkerStart {
-    const { stateDir, allowPrivateHosts, connectTo, leaseSeconds } = this.#settings
+    const { stateDir, allowPrivateHosts, connectTo, leaseSeconds, remote } = this.#settings
     return {
       port,
       stateDir,
@@ -182,7 +183,7 @@ export class LocalService {
         ...run,
         EGRESS: 'pinned',
         TRANSCODER_URLS: transcoderUrls.join(','),
-        DOOR_URL: `http://127.0.0.1:${port}`,
+        DOOR_URL: remote?.doorUrl ?? `http://127.0.0.1:${port}`,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
         ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
       },

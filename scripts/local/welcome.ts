@@ -5,7 +5,7 @@ import { STARTED_FROM } from './settings.ts'
 import type { RunningService } from './supervisor.ts'
 
 export function welcome(service: RunningService, settings: LocalSettings): string {
-  const { baseUrl, apiKey, engine } = service
+  const { baseUrl, apiKey, engine, transcoderUrls } = service
   const job = JSON.stringify({
     input: "'$U'",
     videoProfiles: [{ width: 640, height: 360, video_bitrate: 800 }],
@@ -18,7 +18,7 @@ Splicepoint serves at  ${baseUrl}
 Dashboard              ${baseUrl}/   (sign in with the key)
 API key                ${apiKey}
 Data, logs, secrets    ${near === '' || near.startsWith('..') ? settings.stateDir : near}
-ffmpeg                 ${engine.version} (${engine.ffmpeg})
+${engine === null ? `Transcoders            ${transcoderUrls.join(', ')}` : `ffmpeg                 ${engine.version} (${engine.ffmpeg})`}
 
 Transcode a file with sound (put its name in place of clip.mp4, paste both lines), then read the job:
 
