@@ -1,0 +1,220 @@
+// The transcoder's image, where a Docker engine answers: built from the Dockerfile, looked into, run without rights on a network
+// without a way out, and given real jobs by the real service. Elsewhere there is nothing to test, which is said.
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildImage, type BuiltImage } from '../../../scripts/image/build.ts'
+import { docker, engineVersion, succeeds } from '../../../scripts/image/docker.ts'
+import { frames, makeClip, probeFile, workspace } from '../media.ts'
+import { MediaServer } from '../service/media-server.ts'
+import { jobOf, ROOT, Service, until } from '../service/service.ts'
+import { confined, Enclosure, Transcoder } from './bench.ts'
+
+const MINUTE_MS = 60_000
+const SECRET = randomBytes(32).toString('hex')
+const MEMORY_MIB = 600
+const engine = await engineVersion()
+const buildx = engine !== null && (await succeeds('buildx', 'version')) ? ['docker buildx'] : []
+if (engine === null) console.warn('no Docker engine answers on this machine, so the image is neither built nor run')
+
+it('is built where an engine answers, and says of which version it is', () => {
+  expect(engine === null || /^\d+\.\d+/.test(engine)).toBe(true)
+})
+
+// No test rather than a skipped one, which REQUIRE_ALL forbids: an engine is a matter of the machine, not of its packages.
+describe.each(engine === null ? [] : [engine])('the image built by Docker %s', () => {
+  let image: BuiltImage
+  let space: Awaited<ReturnType<typeof workspace>>
+  beforeAll(async () => {
+    image = await buildImage()
+    console.log(`${(image.bytes / 1e6).toFixed(0)} MB in ${image.seconds.toFixed(1)} s on ${image.base}`)
+    space = await workspace()
+  }, 20 * MINUTE_MS)
+  afterAll(() => space?.[Symbol.asyncDispose]())
+
+  const look = (script: string) =>
+    docker('run', '--rm', '--network=none', '--entrypoint=/bin/sh', image.id, '-c', script)
+
+  it('is small, and has nothing that only a build, a test or an intruder needs', async () => {
+    expect(image.bytes).toBeLessThan(600e6)
+    const tools = 'gcc cc c++ ld make npm npx python3 curl wget git ssh nc sudo'
+    expect(await look(`for tool in ${tools}; do command -v $tool; done; true`)).toBe('')
+    expect(await look('find / -xdev -type f -perm /6000 2>/dev/null; true')).toBe('')
+    const files = (await look('cd /app && find . -type f -not -path "./node_modules/zod/*"')).split('\n')
+    expect(files.filter((path) => !/^\.\/(transcoder|worker\/contract)\/.*\.ts$/.test(path))).toEqual([
+      './package.json',
+    ])
+    expect(files.filter((path) => path.includes('.test.'))).toEqual([])
+  })
+
+  it('belongs to root, and its user may write in its scratch space alone', async () => {
+    expect(await look('id -u; id -g')).toBe('10001\n10001')
+    const writable = await look(
+      'find / -xdev \\( -type f -o -type d \\) -writable 2>/dev/null | grep -vE "^/(proc|dev|sys)(/|$)"; true',
+    )
+    expect(writable.split('\n').toSorted()).toEqual(['/run/lock', '/tmp', '/var/tmp', '/work'])
+    const { Env, User } = JSON.parse(await docker('inspect', '--format', '{{json .Config}}', image.id)) as {
+      Env: string[]
+      User: string
+    }
+    expect(User).toBe('transcoder')
+    const settings = ['PATH', 'NODE_ENV', 'FFMPEG_PATH', 'FFPROBE_PATH', 'WORK_DIR', 'HOST', 'PORT']
+    expect(Env.map((pair) => pair.split('=')[0])).toEqual(settings)
+  })
+
+  // wrangler asks for BuildKit's flags, which an engine without the plugin buildx does not know.
+  it.each(buildx)(
+    'is what `wrangler deploy` builds, as %s',
+    async () => {
+      const config = space.file('wrangler.toml')
+      const vars = Object.entries(image.buildArgs).map(([name, value]) => `${name} = "${value}"`)
+      const text = (await readFile(join(ROOT, 'wrangler.toml'), 'utf8'))
+        .replaceAll(/^(main|directory|migrations_dir|image) = "(?:\.\/)?(.*)"/gm, `$1 = "${ROOT}/$2"`)
+        .replaceAll(/^(cwd|image_build_context) = "\."/gm, `$1 = "${ROOT}"`)
+        .replace(/^image_build_context.*/m, `$&\nimage_vars = { ${vars.join(', ')} }`)
+      await writeFile(config, text)
+      const cli = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
+      const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_CI_OVERRIDE_NETWORK_MODE_HOST: '1' }
+      const args = [cli, 'deploy', '--dry-run', '--config', config, '--outdir', space.file('dist')]
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env, maxBuffer: 2 ** 26 })
+      expect(stdout).toContain('splicepoint-transcoder')
+      expect(stdout).toContain('--dry-run: exiting now.')
+    },
+    10 * MINUTE_MS,
+  )
+
+  describe('without rights, internet or a file system to write to', () => {
+    let enclosure: Enclosure
+    let transcoder: Transcoder
+    let service: Service
+    let media: MediaServer
+    const flags = () => [
+      ...[...confined, ...enclosure.flags, '--restart=on-failure', '--cpus=1'],
+      ...[`--memory=${MEMORY_MIB}m`, `--memory-swap=${MEMORY_MIB}m`],
+    ]
+    const answering = () => until('the container to answer', () => transcoder.health().catch(() => null))
+    beforeAll(async () => {
+      const clip = await makeClip(space.file('clip.mp4'), {
+        seconds: 8,
+        // No captions in these pictures: the first to read the held part is the encoder.
+        flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
+      })
+      media = await MediaServer.start(clip)
+      enclosure = await Enclosure.open()
+      const begun = performance.now()
+      transcoder = await Transcoder.start(image.id, SECRET, flags())
+      await answering()
+      console.log(`answers ${(performance.now() - begun).toFixed(0)} ms after docker run`)
+      service = await Service.start({
+        ALLOW_PRIVATE_HOSTS: media.host,
+        TRANSCODER_URLS: transcoder.url,
+        TRANSCODER_SECRET: SECRET,
+        DOOR_URL: enclosure.doorUrl,
+      })
+      enclosure.worker = service.base
+    }, 5 * MINUTE_MS)
+    afterAll(async () => {
+      await service?.[Symbol.asyncDispose]()
+      await transcoder?.[Symbol.asyncDispose]()
+      await enclosure?.[Symbol.asyncDispose]()
+      await media?.[Symbol.asyncDispose]()
+    })
+
+    const isWhole = async (id: number): Promise<void> => {
+      const status = await service.ended(id)
+      expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
+      const path = space.file(`${id}.mp4`)
+      await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
+      expect(await frames(path)).toHaveLength(200)
+      const { streams } = await probeFile(path)
+      expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([
+        ['h264', 320],
+        ['aac', undefined],
+      ])
+    }
+    /** A job whose source is held back behind its middle, so that it is surely running. */
+    const halfway = async (): Promise<number> => {
+      media.hold(0.6)
+      const id = await service.create(jobOf(media.url, 'http'))
+      await service.encoding(id)
+      return id
+    }
+    const losses = async (id: number): Promise<string> => (await service.call(`/api/v0/job/${id}/events`)).text()
+
+    it('says what it is, and has no right left', async () => {
+      expect(await answering()).toMatchObject({ state: 'idle', ffmpeg: expect.stringMatching(/^7\./) })
+      const status = await transcoder.exec('cat', '/proc/1/status')
+      for (const kind of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb']) expect(status).toContain(`Cap${kind}:\t${'0'.repeat(16)}`)
+      expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+      expect(status).toMatch(/^Seccomp:\t2$/m)
+      await expect(transcoder.exec('touch', '/app/x')).rejects.toThrow(/Read-only file system/)
+      await expect(transcoder.exec('touch', '/var/tmp/x')).rejects.toThrow(/Read-only file system/)
+      expect((await transcoder.exec('cat', '/proc/1/cmdline')).split('\0')[0]).toBe('/usr/bin/tini')
+    })
+
+    it('passes a job through', async () => {
+      const id = await service.create(jobOf(media.url, 'http'))
+      await isWhole(id)
+      await until('the scratch space to be empty', async () => (await transcoder.exec('ls', '/work')) === '')
+      const zombies =
+        "require('fs').readdirSync('/proc').filter((p) => /^\\d+$/.test(p)).map((p) => { try { return require('fs').readFileSync(`/proc/${p}/stat`, 'utf8') } catch { return '' } }).filter((s) => s.includes(') Z ')).length"
+      expect(await transcoder.node(`console.log(${zombies})`)).toBe('0')
+    })
+
+    it(
+      'gives its task back when it is told to stop, and ends by itself within 30 s',
+      async () => {
+        const id = await halfway()
+        // SIGKILL after 30 s would make the exit code 137.
+        await docker('stop', '-t', '30', transcoder.id)
+        expect(await transcoder.state()).toMatchObject({ Status: 'exited', ExitCode: 0 })
+        expect(await transcoder.logs()).toContain('"signal":"SIGTERM"')
+        const waiting = await until('the task to wait again', async () => {
+          const status = await service.status(id)
+          return status?.phase === 'queued' ? status : null
+        })
+        expect(waiting.error).toBeNull()
+        await docker('start', transcoder.id)
+        media.release()
+        await isWhole(id)
+        expect(await losses(id)).toMatch(/interrupted|lost/)
+      },
+      5 * MINUTE_MS,
+    )
+
+    it(
+      'ends when memory runs out, is started again, and the job with it',
+      async () => {
+        const id = await halfway()
+        const { StartedAt } = await transcoder.state()
+        // The kernel ends whoever it holds for the worst: the transcoder itself (not tini, ffmpeg or whoever eats up the memory).
+        await transcoder.exec(
+          '/bin/sh',
+          '-c',
+          'for p in /proc/[2-9]*; do case $(tr "\\0" " " < $p/cmdline) in *transcoder/main.ts*) echo 1000 > $p/oom_score_adj;; esac; done',
+        )
+        await transcoder.node(`const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))`).catch(() => undefined)
+        await until('the engine to start it again', async () => {
+          const state = await transcoder.state()
+          return state.Status === 'running' && state.StartedAt !== StartedAt
+        })
+        await answering()
+        media.release()
+        await isWhole(id)
+        expect(await losses(id)).toMatch(/lost/)
+      },
+      5 * MINUTE_MS,
+    )
+
+    it('has spoken to the door alone, which lets nothing else in', async () => {
+      expect(enclosure.refused).toEqual([])
+      const ask = (path: string) =>
+        transcoder.node(`fetch('${enclosure.doorUrl}${path}').then((r) => console.log(r.status))`)
+      expect(await ask('/task/1')).toBe('401')
+      expect(await ask('/api/v0/job')).toBe('403')
+    })
+  })
+})
