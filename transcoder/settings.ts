@@ -1,7 +1,7 @@
 // In charge of: reading the environment, once, into a typed value; how many threads this machine really grants.
 // Not in charge of: finding ffmpeg (ffmpeg/locate.ts).
 import { readFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, cpus, tmpdir } from 'node:os'
 import type { Pricing } from './plan/predict.ts'
 import { listMachine, listPrices } from './plan/speed.ts'
 
@@ -23,7 +23,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const port = Number(env['PORT'] ?? '0')
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`PORT must be a number from 0 to 65535, not "${env['PORT']}".`)
-  const threads = grantedThreads(availableParallelism(), readCpuMax())
+  // Node's own number minds the quota on some systems, which ffmpeg's never does: what counts is what ffmpeg would see.
+  const threads = Math.min(grantedThreads(cpus().length, readCpuMax()), availableParallelism())
   return {
     host: env['HOST'] || '127.0.0.1',
     port,
@@ -65,10 +66,16 @@ export function grantedThreads(cores: number, cpuMax: string | null): number {
   return granted < cores ? granted : 0
 }
 
+/** In the words of cgroup v2; v1 says the same in two files, and -1 for no limit. */
 function readCpuMax(): string | null {
+  const read = (path: string): string => readFileSync(`/sys/fs/cgroup/${path}`, 'utf8')
   try {
-    return readFileSync('/sys/fs/cgroup/cpu.max', 'utf8')
+    return read('cpu.max')
   } catch {
-    return null // cgroup v1, or not Linux
+    try {
+      return `${read('cpu/cpu.cfs_quota_us').trim()} ${read('cpu/cpu.cfs_period_us')}`
+    } catch {
+      return null // not Linux
+    }
   }
 }

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -92,8 +93,12 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
     let service: Service
     let media: MediaServer
     const flags = () => [
-      ...[...confined, ...enclosure.flags, '--restart=on-failure', '--cpus=1'],
-      ...[`--memory=${MEMORY_MIB}m`, `--memory-swap=${MEMORY_MIB}m`],
+      ...confined,
+      ...enclosure.flags,
+      '--restart=on-failure',
+      '--cpus=1',
+      `--memory=${MEMORY_MIB}m`,
+      `--memory-swap=${MEMORY_MIB}m`,
     ]
     const answering = () => until('the container to answer', () => transcoder.health().catch(() => null))
     beforeAll(async () => {
@@ -152,6 +157,9 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
       expect(status).toMatch(/^Seccomp:\t2$/m)
       await expect(transcoder.exec('touch', '/app/x')).rejects.toThrow(/Read-only file system/)
       await expect(transcoder.exec('touch', '/var/tmp/x')).rejects.toThrow(/Read-only file system/)
+      // One processor is granted, whatever the machine has.
+      const settings = `import('/app/transcoder/settings.ts').then((m) => console.log(m.readSettings({}).threads))`
+      expect(await transcoder.node(settings)).toBe(cpus().length > 1 ? '1' : '0')
       expect((await transcoder.exec('cat', '/proc/1/cmdline')).split('\0')[0]).toBe('/usr/bin/tini')
     })
 
