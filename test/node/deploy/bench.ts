@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import type { CellReport } from '../../../transcoder/ffmpeg/isolation.ts'
 import { docker, succeeds } from '../../../scripts/image/docker.ts'
 
 /** Networks for documentation and tests (RFC 5737); even so some machine may have one of them, and its way out must not be taken. */
@@ -97,7 +98,7 @@ export class Transcoder {
   }
 
   /** Rejects while it does not answer. */
-  async health(): Promise<{ state: string; ffmpeg: string } & Record<string, unknown>> {
+  async health(): Promise<{ state: string; ffmpeg: string; cell: CellReport }> {
     const response = await fetch(`${this.url}/health`)
     return (await response.json()) as Awaited<ReturnType<Transcoder['health']>>
   }
