@@ -198,6 +198,30 @@ export class FakeS3 {
 
   #answer(request: FakeRequest): FakeAnswer {
     const account = this.#authenticate(request)
+    const { operation, bucket, key, query } = this.#named(request)
+    this.log.push(`${operation} ${bucket}/${key}`)
+    const fault = this.fault(operation, key)
+    if (fault) {
+      const text = `<Error><Code>${fault.code}</Code><Message>${fault.code}</Message></Error>`
+      return { status: fault.status, headers: fault.headers ?? {}, body: request.method === 'HEAD' ? '' : text }
+    }
+    if (!this.manner.buckets.includes(bucket)) throw new Refused(404, 'NoSuchBucket')
+    if (account.denied?.includes(operation)) throw new Refused(403, 'AccessDenied')
+    return this.spoil(operation, this.#do(operation, bucket, key, query, request))
+  }
+
+  /** What a request asks for, as `log` will name it. */
+  lineOf(request: Pick<FakeRequest, 'method' | 'target' | 'headers'>): string {
+    const { operation, bucket, key } = this.#named(request)
+    return `${operation} ${bucket}/${key}`
+  }
+
+  #named(request: Pick<FakeRequest, 'method' | 'target' | 'headers'>): {
+    operation: string
+    bucket: string
+    key: string
+    query: Map<string, string>
+  } {
     const [path = '', search = ''] = request.target.split('?')
     const query = new Map(
       search
@@ -211,16 +235,7 @@ export class FakeS3 {
     const slash = full.indexOf('/')
     const bucket = decodeURIComponent(slash < 0 ? full : full.slice(0, slash))
     const key = decodeURIComponent(slash < 0 ? '' : full.slice(slash + 1))
-    const operation = operationOf(request.method, key, query)
-    this.log.push(`${operation} ${bucket}/${key}`)
-    const fault = this.fault(operation, key)
-    if (fault) {
-      const text = `<Error><Code>${fault.code}</Code><Message>${fault.code}</Message></Error>`
-      return { status: fault.status, headers: fault.headers ?? {}, body: request.method === 'HEAD' ? '' : text }
-    }
-    if (!this.manner.buckets.includes(bucket)) throw new Refused(404, 'NoSuchBucket')
-    if (account.denied?.includes(operation)) throw new Refused(403, 'AccessDenied')
-    return this.spoil(operation, this.#do(operation, bucket, key, query, request))
+    return { operation: operationOf(request.method, key, query), bucket, key, query }
   }
 
   #do(operation: string, bucket: string, key: string, query: Map<string, string>, request: FakeRequest): FakeAnswer {

@@ -9,8 +9,10 @@ import { FakeS3, type Manner } from './fake.ts'
 
 export class S3Server extends FakeS3 {
   readonly #server: Server
-  /** Answers nothing to a request of this kind until the promise is there. */
-  gate: (line: string) => Promise<void> | null = () => null
+  /** Does nothing about a request until the promise is there; never anything where it says false. */
+  hold: (line: string, isOpen: () => boolean) => Promise<boolean> | null = () => null
+  /** Answers nothing to a request of this kind, which has had its effect, until the promise is there. */
+  gate: (line: string, isOpen: () => boolean) => Promise<void> | null = () => null
   /** Called after every request that may have changed something. */
   watch: () => void = () => undefined
   /** Lines of `log` whose answer waits. */
@@ -56,16 +58,18 @@ export class S3Server extends FakeS3 {
       response.writeHead(411).end('<Error><Code>MissingContentLength</Code></Error>')
       return
     }
+    const asked = { method, target: request.url ?? '/', headers, body: new Uint8Array(Buffer.concat(chunks)) }
+    const isOpen = (): boolean => !request.socket.destroyed
+    const held = this.hold(this.lineOf(asked), isOpen)
+    if (held !== null && !(await held)) {
+      response.destroy()
+      return
+    }
     const from = this.log.length
-    const answer = this.handle({
-      method,
-      target: request.url ?? '/',
-      headers,
-      body: new Uint8Array(Buffer.concat(chunks)),
-    })
+    const answer = this.handle(asked)
     if (method !== 'GET' && method !== 'HEAD') this.watch()
     const line = this.log[from]
-    const gate = line === undefined ? null : this.gate(line)
+    const gate = line === undefined ? null : this.gate(line, isOpen)
     if (gate) {
       this.waiting.push(line!)
       await gate

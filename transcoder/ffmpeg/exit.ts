@@ -66,7 +66,6 @@ const causes: readonly [RegExp, JobErrorCode, string][] = [
 const signals: Record<string, Verdict> = {
   SIGXFSZ: { code: 'output_too_large', message: 'An output grew beyond the size that is allowed.' },
   SIGXCPU: { code: 'deadline_exceeded', message: 'The task used more processor time than it may.' },
-  SIGKILL: { code: 'encoder_failed', message: 'The encoder was killed, most likely because memory ran out.' },
 }
 
 /** null = exit code 0. Pure; `stderr` is the end of what ffmpeg said. */

@@ -3,6 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { TaskError } from '../failure.ts'
 import { scrubAddresses } from './command.ts'
 import {
   bareCell,
@@ -134,6 +135,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   taken.catch(() => undefined) // judged once ffmpeg has ended
   try {
     const { code, signal } = await cell.closed
+    if (ended === 'exit') cell.requireOwnEnd(signal)
     await taken.catch((error: unknown) => {
       // A stream that broke off is what an ffmpeg leaves behind that was stopped.
       if (ended === 'exit') throw error
@@ -145,7 +147,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   }
 }
 
-/** Runs ffprobe and returns what it printed. Throws FfprobeError. */
+/** Runs ffprobe and returns what it printed. Throws FfprobeError; TaskError `encoder_killed` where it was killed from outside. */
 export async function runFfprobe(
   engine: Programs,
   args: readonly string[],
@@ -173,6 +175,7 @@ export async function runFfprobe(
   if (options.signal?.aborted === true) abort()
   try {
     const { code, signal } = await cell.closed
+    if (ended === 'exit') cell.requireOwnEnd(signal)
     if (ended !== 'exit' || code !== 0) throw new FfprobeError(ended, code, signal, cell.stderr())
     return Buffer.concat(chunks).toString('utf8')
   } finally {
@@ -187,6 +190,8 @@ interface Running {
   stderr: () => string
   /** SIGTERM to the whole group now, SIGKILL after a grace. */
   kill: () => void
+  /** @throws TaskError when a SIGKILL ended it that was not ours: what it said until then is no judgement of the media. */
+  requireOwnEnd: (signal: NodeJS.Signals | null) => void
 }
 
 async function open(
@@ -214,6 +219,7 @@ async function open(
     tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
   })
   let killer: NodeJS.Timeout | undefined
+  let isKilledByUs = false
   const send = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
     try {
@@ -225,6 +231,7 @@ async function open(
   // ffmpeg has no children: what is left behind it would hold its pipes open for as long as it likes.
   const clearUp = () => send('SIGKILL')
   const finish = () => {
+    isKilledByUs = true
     clearUp()
     void endAllOf(cell.user)
     killer = setTimeout(() => {
@@ -244,6 +251,11 @@ async function open(
     kill: () => {
       send('SIGTERM')
       killer ??= setTimeout(finish, GRACE_MS)
+    },
+    requireOwnEnd: (signal) => {
+      if (signal !== 'SIGKILL' || isKilledByUs) return
+      const message = 'ffmpeg was killed from outside, most likely because the machine ran out of memory.'
+      throw new TaskError('encoder_killed', message)
     },
   }
 }

@@ -50,6 +50,7 @@ const advice: Readonly<Record<string, string>> = {
   unsupported_combination: 'Change one of the fields that the message names.',
   // Of jobs: the work.
   encoder_failed: 'Try other settings, a smaller picture for example. If it fails again, report it with the job id.',
+  encoder_killed: 'Run the job again. If it fails again, try a smaller picture: the machine may run out of memory.',
   output_incomplete: 'Run the job again. If it fails again, the source is probably damaged.',
   output_too_large: 'Lower the bitrate or cut the source: the output is larger than its store accepts.',
   output_forbidden: 'Check that the output credentials may write to this bucket and path.',

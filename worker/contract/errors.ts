@@ -62,6 +62,8 @@ export const jobErrors = {
   output_path_conflict: { permanent: true },
   unsupported_combination: { permanent: true },
   encoder_failed: { permanent: true },
+  // By the machine or a person, not by anything of the job's that is known: the next attempt may be luckier.
+  encoder_killed: { permanent: false },
   output_incomplete: { permanent: false },
   output_too_large: { permanent: true },
   output_forbidden: { permanent: true },

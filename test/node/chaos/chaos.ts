@@ -1,105 +1,113 @@
-// In charge of: one run of chaos: a real job on the real service, one process ended at a seeded moment, and what is true
-// afterwards.
-// Not in charge of: how many runs, what is printed (main.ts).
+// In charge of: one run of chaos: a real job on the real service, whose source is held back until a process was struck, and
+// what is true afterwards.
+// Not in charge of: how many runs, what is printed (main.ts), blows between the steps of a commit (commit.ts).
 import { createHash } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
+import { writeFile } from 'node:fs/promises'
 import type { PublicStatus } from '../../../worker/contract/status.ts'
-import { childrenOf, isAlive } from '../../../scripts/local/processes.ts'
+import { isAlive } from '../../../scripts/local/processes.ts'
 import { Random } from '../../simulation/random.ts'
 import { frames, makeClip, workspace } from '../media.ts'
+import { MediaServer } from '../service/media-server.ts'
 import { jobOf, Service, until } from '../service/service.ts'
 import { segmentsOf } from '../transcoder/playlist.ts'
+import { remainsOf } from './remains.ts'
+import { KINDS, shapeOf, type Kind } from './shapes.ts'
 
-export const KINDS = ['file', 'segmented', 'tar'] as const
 export const BLOWS = [
   'SIGKILL transcoder',
   'SIGTERM transcoder',
-  'freeze transcoder beyond its lease',
+  'freeze transcoder until another attempt runs',
+  'SIGKILL ffmpeg',
   'SIGKILL runtime',
   'SIGKILL worker process',
 ] as const
-/** Where the job stands when the blow falls: what its status says, or what the Worker's log says of its task. */
-export const POINTS = ['starting', 'transcoding', 'uploading', 'finish', 'committing'] as const
 
 export interface Blow {
   seed: number
-  kind: (typeof KINDS)[number]
+  kind: Kind
   blow: (typeof BLOWS)[number]
-  point: (typeof POINTS)[number]
-  /** After the point was seen, in milliseconds. */
-  delayMs: number
+  /** Of the source: no more of it is there for the job before the blow has fallen. 0 = the job is about to look at it. */
+  fraction: number
 }
 
 export interface Result extends Blow {
-  /** The point was seen before the job had ended. */
+  /** The job was under way when the blow fell. */
   hit: boolean
   seconds: number
   wrong: string[]
 }
 
-const SECONDS = 30
+const SECONDS = 12
 const RATE = 25
-const LEASE_MS = 3000
+const REMAINS_MS = 60_000
 
-/** Kinds and blows take turns, so that few runs already meet all of them; the moment is the seed's. */
+/** Kinds and blows take turns, so that 18 seeds in a row are all pairs of them; how far the job is, is the seed's. */
 export function blowOf(seed: number): Blow {
   const random = new Random(seed)
-  const point = POINTS[random.whole(0, POINTS.length - 1)]!
-  return {
-    seed,
-    kind: KINDS[seed % KINDS.length]!,
-    blow: BLOWS[seed % BLOWS.length]!,
-    point,
-    // What comes behind the encode is over soon.
-    delayMs: random.whole(0, point === 'starting' || point === 'transcoding' ? 1000 : 60),
-  }
+  const blow = BLOWS[seed % BLOWS.length]!
+  const kind = KINDS[(seed + Math.floor(seed / BLOWS.length)) % KINDS.length]!
+  // There is an ffmpeg from the first pictures on.
+  const isEarly = random.chance(0.25) && blow !== 'SIGKILL ffmpeg'
+  return { seed, kind, blow, fraction: isEarly ? 0 : random.whole(20, 95) / 100 }
 }
 
 export class Lab {
   readonly #service: Service
   readonly #space: Awaited<ReturnType<typeof workspace>>
-  readonly #input: string
+  readonly #media: MediaServer
 
-  private constructor(service: Service, space: Awaited<ReturnType<typeof workspace>>, input: string) {
+  private constructor(service: Service, space: Awaited<ReturnType<typeof workspace>>, media: MediaServer) {
     this.#service = service
     this.#space = space
-    this.#input = input
+    this.#media = media
   }
 
   static async open(): Promise<Lab> {
     const space = await workspace()
     const clip = await makeClip(space.file('clip.mp4'), {
       seconds: SECONDS,
+      // Pictures that carry no captions, so that the held source is first read by the encoder.
       flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
     })
-    const service = await Service.start({ LEASE_SECONDS: String(LEASE_MS / 1000) })
-    return new Lab(service, space, await service.upload(clip))
+    const media = await MediaServer.start(clip)
+    // Two, so that an attempt can run while an earlier one is frozen.
+    return new Lab(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host, TRANSCODERS: '2' }), space, media)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#service[Symbol.asyncDispose]()
+    await this.#media[Symbol.asyncDispose]()
     await this.#space[Symbol.asyncDispose]()
   }
 
   async run(blow: Blow): Promise<Result> {
     const began = performance.now()
     const service = this.#service
-    await until('the service to be whole', async () => service.transcoder() && (await isServing(service)))
-    const said = (await this.#log('worker')).length
-    const id = await service.create(jobOf(this.#input, 'file-upload', shapeOf(blow.kind)))
-    const hit = await this.#waitFor(blow.point, id, said)
-    await pause(blow.delayMs)
-    await this.#strike(blow.blow)
-    await until('the service to serve', () => isServing(service))
+    const media = this.#media
+    await until(
+      'the service to be whole',
+      async () => service.transcoders().length === 2 && (await service.isServing()),
+    )
+    media.hold(blow.fraction)
+    const { requests } = media
+    const paths = { bucket_output_path: 'show', ...shapeOf(blow.kind) }
+    const id = await service.create(jobOf(media.url, 'http', blow.kind === 'file' ? {} : paths))
+    if (blow.fraction > 0) await service.encoding(id)
+    else
+      await until(
+        'the job to ask for its source',
+        async () => media.requests > requests && (await this.#runs(id)) === 1,
+      )
+    const hit = (await service.status(id))?.job_completed === false
+    await this.#strike(blow.blow, id)
+    media.release()
+    await until('the service to serve', () => service.isServing())
     const status = await service.ended(id, 180_000)
     const wrong: string[] = []
     try {
       if (status.state !== 'ready' || status.error) wrong.push(`ended ${status.state}: ${JSON.stringify(status.error)}`)
       else wrong.push(...(await this.#outputs(status, blow.kind)))
-      wrong.push(...(await this.#leftOver(status)))
+      wrong.push(...(await remainsOf(service, [status.job_id], REMAINS_MS)))
     } catch (error) {
       wrong.push(String(error))
     }
@@ -108,32 +116,14 @@ export class Lab {
     return { ...blow, hit, seconds: (performance.now() - began) / 1000, wrong }
   }
 
-  /** @returns false when the job ended before */
-  async #waitFor(point: Blow['point'], id: number, said: number): Promise<boolean> {
-    const service = this.#service
-    for (;;) {
-      const status = await service.status(id)
-      if (status?.job_completed) return false
-      const { phase } = status ?? {}
-      if (point === 'finish' ? (await this.#log('worker')).slice(said).includes('"msg":"finish"') : phase === point)
-        return true
-      if (point === 'starting' && phase !== 'queued' && phase !== undefined) return true
-      await pause(5)
-    }
+  /** Attempts that have been started. */
+  async #runs(id: number): Promise<number> {
+    const events = await this.#service.events(id).catch(() => [])
+    return events.filter(({ type }) => type === 'attempt.started').length
   }
 
-  /** What it says of each of its transitions is written for people; here it is a way to see from outside how far it is. */
-  #log(name: string): Promise<string> {
-    return readFile(join(this.#service.stateDir, 'logs', `${name}.log`), 'utf8')
-  }
-
-  async #strike(blow: Blow['blow']): Promise<void> {
-    const service = this.#service
-    const victim = blow.includes('transcoder')
-      ? service.transcoder()?.pid
-      : blow === 'SIGKILL runtime'
-        ? this.#runtime()
-        : service.worker()?.pid
+  async #strike(blow: Blow['blow'], id: number): Promise<void> {
+    const victim = await this.#victim(blow)
     if (victim === undefined) throw new Error(`there is nothing to strike: ${blow}`)
     if (blow.startsWith('SIGKILL')) {
       process.kill(victim, 'SIGKILL')
@@ -141,17 +131,22 @@ export class Lab {
     } else if (blow.startsWith('SIGTERM')) process.kill(victim, 'SIGTERM')
     else {
       process.kill(victim, 'SIGSTOP')
-      await pause(LEASE_MS * 2)
-      process.kill(victim, 'SIGCONT')
+      try {
+        await until('another attempt to run', async () => (await this.#runs(id)) > 1)
+      } finally {
+        process.kill(victim, 'SIGCONT')
+      }
     }
   }
 
-  /** The workerd that runs our code: the other one holds the public port. */
-  #runtime(): number | undefined {
-    const port = new URL(this.#service.base).port
-    const host = this.#service.worker()?.pid
-    const all = host === undefined ? [] : childrenOf(host).filter(({ program }) => program === 'workerd')
-    return all.find(({ argv }) => !argv.some((part) => part.endsWith(`:${port}`)))?.pid
+  async #victim(blow: Blow['blow']): Promise<number | undefined> {
+    const service = this.#service
+    if (blow === 'SIGKILL runtime') return service.runtime()?.pid
+    if (blow === 'SIGKILL worker process') return service.worker()?.pid
+    if (blow === 'SIGKILL ffmpeg') return service.encoders()[0]?.pid
+    // The one that has the job: scratch directories are named by their owners.
+    const owners = (await service.leftOver()).map((name) => Number(/^splicepoint-(\d+)-/.exec(name)?.[1]))
+    return service.transcoders().find(({ pid }) => owners.includes(pid))?.pid
   }
 
   /** Everything that is listed is there, as it is described; pictures are counted. */
@@ -191,43 +186,6 @@ export class Lab {
     }
     return wrong
   }
-
-  /** No ffmpeg, no scratch file, no open upload, no record, within what is promised (I8: five minutes). */
-  async #leftOver({ job_id: jobId }: PublicStatus): Promise<string[]> {
-    const wrong: string[] = []
-    const service = this.#service
-    const soon = async (what: string, ask: () => boolean | Promise<boolean>): Promise<void> => {
-      await until(what, ask, 30_000).catch(() => wrong.push(`still there: ${what}`))
-    }
-    await soon('an encoder', () => service.encoders().length === 0)
-    await soon('a scratch file', async () => (await service.leftOver()).length === 0)
-    await soon('an open upload', async () => (await rows(service, OPEN_UPLOADS)).length === 0)
-    await soon('a record', async () => (await rows(service, OBJECTS)).every((key) => !key.startsWith(`work/${jobId}`)))
-    return wrong
-  }
-}
-
-const OPEN_UPLOADS = 'SELECT key FROM _mf_multipart_uploads WHERE state = 0'
-const OBJECTS = 'SELECT key FROM _mf_objects'
-
-/** What the local R2 has on disk: its own tables, read from outside. */
-async function rows(service: Service, sql: string): Promise<string[]> {
-  const found: string[] = []
-  for (const name of await readdir(service.stateDir, { recursive: true })) {
-    if (!/\br2\b.*\.sqlite$/.test(name) || name.includes('metadata')) continue
-    const db = new DatabaseSync(join(service.stateDir, name), { readOnly: true })
-    try {
-      found.push(
-        ...db
-          .prepare(sql)
-          .all()
-          .map((row) => String(row['key'])),
-      )
-    } finally {
-      db.close()
-    }
-  }
-  return found
 }
 
 async function fetched(url: string): Promise<Buffer | null> {
@@ -240,28 +198,4 @@ function hashOf(bytes: Buffer | null): string {
   return createHash('sha256')
     .update(bytes ?? '')
     .digest('hex')
-}
-
-function isServing(service: Service): Promise<boolean> {
-  return fetch(`${service.base}/health`).then(
-    (response) => response.status === 200,
-    () => false,
-  )
-}
-
-function shapeOf(kind: Blow['kind']): object {
-  if (kind === 'file') return {}
-  return {
-    bucket_output_path: 'show',
-    segment_length: 2,
-    gop_length: 1,
-    output_container: 'hls',
-    segmented_output_hls: true,
-    segmented_output_dash: true,
-    create_tar_file: kind === 'tar',
-    videoProfiles: [
-      { output: '', width: 320, height: 180, video_bitrate: 400 },
-      { output: 'low', width: 160, height: 90, video_bitrate: 150 },
-    ],
-  }
 }

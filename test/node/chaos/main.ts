@@ -1,67 +1,155 @@
-// In charge of: `npm run chaos [-- --runs N] [--seed N] [--write]`: how many runs, the table, and docs/reliability.md.
-// Not in charge of: a run (chaos.ts).
+// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write]`: how many runs, the tables, and
+// docs/reliability.md.
+// Not in charge of: a run (chaos.ts), a blow to commits (commit.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Random } from '../../simulation/random.ts'
 import { ROOT } from '../service/service.ts'
-import { BLOWS, blowOf, KINDS, Lab, type Result } from './chaos.ts'
+import { BLOWS, blowOf, Lab, type Result } from './chaos.ts'
+import { CommitLab, targetsOf, VICTIMS, type Outcome, type Target } from './commit.ts'
+import { KINDS, type Kind } from './shapes.ts'
 
 const DOCUMENT = join(ROOT, 'docs', 'reliability.md')
-const BEGIN = '<!-- chaos: npm run chaos -- --write -->'
-const END = '<!-- end of chaos -->'
+/** A point at which a job could not be held (a store waits for 30 s at most) is tried so often. */
+const TRIES = 3
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string', default: '30' },
+    runs: { type: 'string', default: '18' },
+    commits: { type: 'string', default: 'all' },
     seed: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
   },
 })
 const [first, runs] = [Number(values.seed), Number(values.runs)]
-if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 1) {
-  console.error('Usage: npm run chaos [-- --runs N] [--seed N] [--write]')
+const commits = values.commits === 'all' ? Number.POSITIVE_INFINITY : Number(values.commits)
+if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits >= 0)) {
+  console.error('Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write]')
   process.exit(2)
 }
 
-const results: Result[] = []
-{
-  await using lab = await Lab.open()
-  // What was started is stopped, also when this is stopped half-way.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void lab[Symbol.asyncDispose]().finally(() => process.exit(1)))
-  for (let seed = first; seed < first + runs; seed++) {
-    const result = await lab.run(blowOf(seed))
-    results.push(result)
-    const { kind, blow, point, delayMs, hit, seconds, wrong } = result
-    const where = hit ? `${delayMs} ms after ${point}` : 'after the end'
-    console.log(`seed ${seed}: ${kind}, ${blow} ${where}, ${seconds.toFixed(1)} s${wrong.length > 0 ? '  WRONG' : ''}`)
-    for (const what of wrong) console.log(`  ${what}`)
-  }
-}
-const bad = results.filter(({ wrong }) => wrong.length > 0)
-console.log(`${results.length} runs from seed ${first}, ${bad.length} with something wrong`)
+const steps: Partial<Record<Kind, string[]>> = {}
+const outcomes = commits > 0 ? await strikeCommits() : []
+const results = runs > 0 ? await strikeJobs() : []
+const bad = [...outcomes, ...results].filter(({ wrong }) => wrong.length > 0)
+const missed = outcomes.filter(({ hit }) => !hit)
+console.log(
+  `${outcomes.length} points of commits, ${missed.length} of them missed; ${results.length} runs from seed ${first}; ${bad.length} with something wrong`,
+)
 process.exitCode = bad.length > 0 ? 1 : 0
 if (values.write) await write()
 
+/** What was started is stopped, also when this is stopped half-way. */
+function disposeOnSignals(lab: AsyncDisposable): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      void Promise.resolve(lab[Symbol.asyncDispose]()).finally(() => process.exit(1))
+    })
+}
+
+async function strikeCommits(): Promise<Outcome[]> {
+  await using lab = await CommitLab.open()
+  disposeOnSignals(lab)
+  Object.assign(steps, await lab.steps())
+  const done: Outcome[] = []
+  const random = new Random(first)
+  for (const victim of VICTIMS) {
+    const all = KINDS.flatMap((kind) => targetsOf(kind, steps[kind]!, victim))
+    let left = shuffled(all, random).slice(0, commits)
+    for (let tries = 1; left.length > 0; tries++) {
+      const again: Target[] = []
+      for (let at = 0; at < left.length; at += CommitLab.JOBS) {
+        const batch = left.slice(at, at + CommitLab.JOBS)
+        for (const outcome of await lab.strike(victim, batch, random.whole(0, 2 ** 31))) {
+          const { kind, step, phase, hit, wrong, isBefore } = outcome
+          const verdict = `${hit ? '' : '  MISSED'}${wrong.length > 0 ? '  WRONG' : ''}`
+          console.log(`${kind}, SIGKILL ${victim}, ${step} ${phase}${verdict}`)
+          for (const what of wrong) console.log(`  ${what}`)
+          if (!hit && tries < TRIES && wrong.length === 0) again.push({ kind, step, phase, isBefore })
+          else done.push(outcome)
+        }
+      }
+      left = again
+    }
+  }
+  return done
+}
+
+async function strikeJobs(): Promise<Result[]> {
+  await using lab = await Lab.open()
+  disposeOnSignals(lab)
+  const done: Result[] = []
+  for (let seed = first; seed < first + runs; seed++) {
+    const result = await lab.run(blowOf(seed))
+    done.push(result)
+    const { kind, blow, fraction, hit, seconds, wrong } = result
+    const where = hit ? `with ${Math.round(fraction * 100)} % of the source` : 'after the end'
+    console.log(`seed ${seed}: ${kind}, ${blow} ${where}, ${seconds.toFixed(1)} s${wrong.length > 0 ? '  WRONG' : ''}`)
+    for (const what of wrong) console.log(`  ${what}`)
+  }
+  return done
+}
+
+function shuffled<T>(all: readonly T[], random: Random): T[] {
+  const left = [...all]
+  return all.map(() => left.splice(random.whole(0, left.length - 1), 1)[0]!)
+}
+
+/** What was not run keeps its earlier lines. */
 async function write(): Promise<void> {
-  const lines = [
-    `${results.length} runs from seed ${first}: ${results.filter(({ hit }) => hit).length} struck a job under way, ${bad.length} left something wrong.`,
-    '',
-    ...table([
-      ['blow', ...KINDS],
-      ...BLOWS.map((blow) => [
-        blow,
-        ...KINDS.map((kind) => {
-          const of = results.filter((result) => result.blow === blow && result.kind === kind)
-          return `${of.filter(({ wrong }) => wrong.length === 0).length} of ${of.length} whole`
-        }),
-      ]),
-    ]),
-  ]
-  const text = await readFile(DOCUMENT, 'utf8')
-  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)]
-  if (from < BEGIN.length || to < from) throw new Error(`${DOCUMENT} has lost its marks "${BEGIN}" and "${END}".`)
-  await writeFile(DOCUMENT, `${text.slice(0, from)}\n\n${lines.join('\n')}\n\n${text.slice(to)}`)
+  let text = await readFile(DOCUMENT, 'utf8')
+  if (outcomes.length > 0) {
+    const found = KINDS.map((kind) => `${steps[kind]!.length} (${kind})`).join(', ')
+    const wrong = outcomes.filter((outcome) => outcome.wrong.length > 0).length
+    text = replaced(text, 'commits', [
+      `Steps found in commits that nobody disturbed: ${found}. ${outcomes.length} points were struck, ${outcomes.length - missed.length} of them while the job was held there; ${wrong} left something wrong.`,
+      '',
+      ...tally(
+        'SIGKILL of',
+        VICTIMS,
+        outcomes.map((outcome) => ({ ...outcome, row: outcome.victim })),
+      ),
+    ])
+  }
+  if (results.length > 0) {
+    const hit = results.filter((result) => result.hit).length
+    const wrong = results.filter((result) => result.wrong.length > 0).length
+    text = replaced(text, 'runs', [
+      `${results.length} runs from seed ${first}: ${hit} struck a job under way, ${wrong} left something wrong.`,
+      '',
+      ...tally(
+        'blow',
+        BLOWS,
+        results.map((result) => ({ ...result, row: result.blow })),
+      ),
+    ])
+  }
+  await writeFile(DOCUMENT, text)
+}
+
+/** The lines between two marks of the document. */
+function replaced(text: string, name: string, lines: readonly string[]): string {
+  const [begin, end] = [`<!-- chaos ${name}: npm run chaos -- --write -->`, `<!-- end of chaos ${name} -->`]
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)]
+  if (from < begin.length || to < from) throw new Error(`${DOCUMENT} has lost its marks "${begin}" and "${end}".`)
+  return `${text.slice(0, from)}\n\n${lines.join('\n')}\n\n${text.slice(to)}`
+}
+
+/** How many of what was struck were whole, by row and kind. */
+function tally(
+  title: string,
+  rows: readonly string[],
+  all: readonly { row: string; kind: Kind; wrong: string[] }[],
+): string[] {
+  const cells = rows.map((row) => [
+    row,
+    ...KINDS.map((kind) => {
+      const of = all.filter((one) => one.row === row && one.kind === kind)
+      return `${of.filter(({ wrong }) => wrong.length === 0).length} of ${of.length} whole`
+    }),
+  ])
+  return table([[title, ...KINDS], ...cells])
 }
 
 function table(cells: string[][]): string[] {

@@ -49,6 +49,18 @@ describe('outputs that are taken', () => {
   })
 })
 
+test('a SIGKILL that is not ours is nobody’s verdict on the media, whoever ran it', async () => {
+  const killed = await script('killed', 'echo frame=1; printf some >&3; kill -KILL $$')
+  const take = async (stream: AsyncIterable<Buffer>) => {
+    for await (const _chunk of stream) void _chunk
+    throw new Error('cut off')
+  }
+  const verdict = { code: 'encoder_killed', permanent: false }
+  await expect(runFfmpeg(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(verdict)
+  await expect(runFfmpeg(programs(killed), [], { cwd: space.path, takers: [take] })).rejects.toMatchObject(verdict)
+  await expect(runFfprobe(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(verdict)
+})
+
 describe('running', () => {
   const lavfi = [
     '-nostdin',
@@ -228,7 +240,6 @@ describe('how it ended', () => {
     ['a playlist', 1, null, '[hls @ 0x1] Format not on whitelist', 'source_not_media'],
     ['a lost connection', 1, null, 'http://loopback/***: Connection refused', 'source_unreachable'],
     ['the file limit', null, 'SIGXFSZ', '', 'output_too_large'],
-    ['killed', null, 'SIGKILL', '', 'encoder_failed'],
     ['a crash', null, 'SIGSEGV', '', 'encoder_failed'],
     [
       'a small reserve',

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { PublicEvent } from '../../../worker/contract/events.ts'
 import type { PublicStatus } from '../../../worker/contract/status.ts'
 import { childrenOf, type ProcessEntry } from '../../../scripts/local/processes.ts'
 
@@ -55,9 +56,10 @@ export class Service {
     this.exited = made.exited
   }
 
-  static async start(env: Record<string, string> = {}): Promise<Service> {
+  /** `root`: another copy of the source than this one. */
+  static async start(env: Record<string, string> = {}, root = ROOT): Promise<Service> {
     const stateDir = await mkdtemp(join(tmpdir(), 'splicepoint-service-'))
-    const child = spawn(process.execPath, [join(ROOT, 'scripts/start.ts'), '--json'], {
+    const child = spawn(process.execPath, [join(root, 'scripts/start.ts'), '--json'], {
       env: { ...process.env, PORT: '0', STATE_DIR: stateDir, LEASE_SECONDS: '3', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -94,19 +96,37 @@ export class Service {
 
   /** Its transcoder's process now, which changes with every restart. */
   transcoder(): ProcessEntry | null {
-    return (
-      childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('transcoder.ts'))) ?? null
-    )
+    return this.transcoders()[0] ?? null
+  }
+
+  transcoders(): ProcessEntry[] {
+    return childrenOf(this.ready.pids.start).filter(({ argv }) => argv.some((part) => part.endsWith('transcoder.ts')))
   }
 
   worker(): ProcessEntry | null {
     return childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('worker.ts'))) ?? null
   }
 
+  /** The workerd that runs our code: the other one holds the public port. */
+  runtime(): ProcessEntry | null {
+    const port = new URL(this.base).port
+    const host = this.worker()?.pid
+    const all = host === undefined ? [] : childrenOf(host).filter(({ program }) => program === 'workerd')
+    return all.find(({ argv }) => !argv.some((part) => part.endsWith(`:${port}`))) ?? null
+  }
+
+  isServing(): Promise<boolean> {
+    return fetch(`${this.base}/health`).then(
+      (response) => response.status === 200,
+      () => false,
+    )
+  }
+
   /** The encoders that run now. */
   encoders(): ProcessEntry[] {
-    const pid = this.transcoder()?.pid
-    return pid === undefined ? [] : childrenOf(pid).filter(({ program }) => program.startsWith('ffmpeg'))
+    return this.transcoders().flatMap(({ pid }) =>
+      childrenOf(pid).filter(({ program }) => program.startsWith('ffmpeg')),
+    )
   }
 
   /** What lies in the transcoder's scratch space. */
@@ -149,6 +169,12 @@ export class Service {
     const response = await this.call(`/api/v0/job/${id}`).catch(() => null)
     if (response?.status !== 200) return null
     return ((await response.json()) as { status: PublicStatus }).status
+  }
+
+  /** Its timeline. */
+  async events(id: number): Promise<PublicEvent[]> {
+    const response = await this.call(`/api/v0/job/${id}/events`)
+    return ((await response.json()) as { events: PublicEvent[] }).events
   }
 
   /** Polls until the job has ended. */

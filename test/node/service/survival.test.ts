@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { frames, makeClip, workspace } from '../media.ts'
-import { childrenOf } from '../../../scripts/local/processes.ts'
 import { MediaServer } from './media-server.ts'
 import { jobOf, Service, until } from './service.ts'
 
@@ -33,29 +32,15 @@ const victims: { name: string; find: () => number | undefined; isBack: (old: num
     },
     {
       name: 'the Worker’s runtime',
-      find: () => runtime(),
-      isBack: async (old) => (runtime() ?? old) !== old && (await isServing()),
+      find: () => service.runtime()?.pid,
+      isBack: async (old) => (service.runtime()?.pid ?? old) !== old && (await service.isServing()),
     },
     {
       name: 'the process that holds the Worker',
       find: () => service.worker()?.pid,
-      isBack: async (old) => (service.worker()?.pid ?? old) !== old && (await isServing()),
+      isBack: async (old) => (service.worker()?.pid ?? old) !== old && (await service.isServing()),
     },
   ]
-
-/** The workerd that runs our code: the other one holds the public port. */
-function runtime(): number | undefined {
-  const port = new URL(service.base).port
-  const host = service.worker()?.pid
-  const all = host === undefined ? [] : childrenOf(host).filter(({ program }) => program === 'workerd')
-  return all.find(({ argv }) => !argv.some((part) => part.endsWith(`:${port}`)))?.pid
-}
-
-const isServing = (): Promise<boolean> =>
-  fetch(`${service.base}/health`).then(
-    (response) => response.status === 200,
-    () => false,
-  )
 
 test.each(victims)('a job outlives SIGKILL of $name', async ({ find, isBack }) => {
   media.hold(0.6)

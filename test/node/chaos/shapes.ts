@@ -1,0 +1,22 @@
+// In charge of: the kinds of jobs that are struck.
+// Not in charge of: where they read and write.
+
+export const KINDS = ['file', 'segmented', 'tar'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** To be laid over a job with one rendition; `segmented` is HLS and DASH. */
+export function shapeOf(kind: Kind): object {
+  if (kind === 'file') return {}
+  return {
+    segment_length: 2,
+    gop_length: 1,
+    output_container: 'hls',
+    segmented_output_hls: true,
+    segmented_output_dash: true,
+    create_tar_file: kind === 'tar',
+    videoProfiles: [
+      { output: '', width: 320, height: 180, video_bitrate: 400 },
+      { output: 'low', width: 160, height: 90, video_bitrate: 150 },
+    ],
+  }
+}
