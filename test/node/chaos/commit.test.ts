@@ -1,24 +1,28 @@
 // The short form of `npm run chaos -- --commits all`: real processes are killed while commits are held at chosen steps.
 // CHAOS_SEED=<n> chooses others.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../../simulation/random.ts'
+import { ROOT } from '../service/service.ts'
 import { CommitLab, targetsOf, VICTIMS, type Target } from './commit.ts'
+import { PLANTED_BUGS } from './planted.ts'
 import { KINDS, type Kind } from './shapes.ts'
 
 const SEED = Number(process.env['CHAOS_SEED'] || 1)
 let lab: CommitLab
 let steps: Record<Kind, string[]>
 beforeAll(async () => {
-  lab = await CommitLab.open()
+  lab = await CommitLab.open({ jobs: 6 })
   steps = await lab.steps()
 }, 240_000)
 afterAll(() => lab?.[Symbol.asyncDispose]())
 
-/** Two of each kind: of what has an effect, and is therefore worth most. */
-function chosen(random: Random, victim: (typeof VICTIMS)[number]): Target[] {
+/** Of what has an effect, and is therefore worth most: so many of each kind. */
+function chosen(random: Random, victim: (typeof VICTIMS)[number], count: number): Target[] {
   return KINDS.flatMap((kind) => {
     const all = targetsOf(kind, steps[kind], victim).filter(({ step }) => !/^(Head|List)/.test(step))
-    return [0, 1].map((half) => all[Math.floor(((half + random.next()) / 2) * all.length)]!)
+    return Array.from({ length: count }, (_, n) => all[Math.floor(((n + random.next()) / count) * all.length)]!)
   })
 }
 
@@ -33,10 +37,19 @@ test('a commit puts what points at others behind them', () => {
 })
 
 test.each(VICTIMS.map((victim, index) => ({ victim, seed: SEED * VICTIMS.length + index })))(
-  `seed $seed (CHAOS_SEED=${SEED}): SIGKILL of $victim while six commits are under way: each is carried on, once`,
+  `seed $seed (CHAOS_SEED=${SEED}): SIGKILL of $victim while commits are under way: each is carried on, once`,
   async ({ victim, seed }) => {
-    const outcomes = await lab.strike(victim, chosen(new Random(seed), victim), seed)
+    const random = new Random(seed)
+    const outcomes = await lab.strikeAll(
+      victim,
+      chosen(random, victim, victim === 'runtime and transcoder' ? 2 : 1),
+      random,
+    )
     expect(outcomes.filter(({ hit, wrong }) => !hit || wrong.length > 0)).toEqual([])
   },
   300_000,
 )
+
+test.each(PLANTED_BUGS)('npm run chaos -- --planted can still plant: $name', async ({ file, find }) => {
+  expect((await readFile(join(ROOT, file), 'utf8')).split(find)).toHaveLength(2)
+})

@@ -33,6 +33,9 @@ const KEYS = { accessKey: 'AKIACHAOS7EXAMPLE', secretKey: 'chaos+secret/key' }
 const BUCKET = 'films'
 /** Of the answered phase: the blow falls within so many milliseconds of the answer. */
 const MOMENT_MS = 40
+/** What tidies up behind the end of a job has come by then. */
+const TAIL_MS = 5000
+const TRIES = 3
 /** Above the two minutes after which late writes are removed, within the five that are promised (I8). */
 const REMAINS_MS = 200_000
 
@@ -50,8 +53,8 @@ export function targetsOf(kind: Kind, steps: readonly string[], victim: Victim):
 }
 
 export class CommitLab {
-  /** Jobs at a time, each held at a point of its own by the time of the blow. */
-  static readonly JOBS = 8
+  /** At a time, each held at a point of its own when the blow falls. */
+  readonly #jobs: number
   readonly #service: Service
   readonly #s3: S3Server
   readonly #space: Awaited<ReturnType<typeof workspace>>
@@ -60,11 +63,13 @@ export class CommitLab {
   readonly #dangling: string[] = []
 
   private constructor(made: {
+    jobs: number
     service: Service
     s3: S3Server
     space: Awaited<ReturnType<typeof workspace>>
     input: string
   }) {
+    this.#jobs = made.jobs
     this.#service = made.service
     this.#s3 = made.s3
     this.#space = made.space
@@ -85,13 +90,14 @@ export class CommitLab {
     }
   }
 
-  static async open(root = ROOT): Promise<CommitLab> {
+  /** `root`: a copy of the source. */
+  static async open({ jobs = 8, root = ROOT } = {}): Promise<CommitLab> {
     const space = await workspace()
     const clip = await makeClip(space.file('clip.mp4'), { seconds: 4, flags: ['-movflags', '+faststart'] })
     const s3 = await S3Server.start({ accounts: [KEYS], buckets: [BUCKET] })
-    const env = { ALLOW_PRIVATE_HOSTS: s3.host, TRANSCODERS: String(CommitLab.JOBS) }
+    const env = { ALLOW_PRIVATE_HOSTS: s3.host, TRANSCODERS: String(jobs) }
     const service = await Service.start(env, root)
-    return new CommitLab({ service, s3, space, input: await service.upload(clip) })
+    return new CommitLab({ jobs, service, s3, space, input: await service.upload(clip) })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,19 +121,39 @@ export class CommitLab {
     return Object.fromEntries(KINDS.map((kind, index) => [kind, found[index]!])) as Record<Kind, string[]>
   }
 
+  /** Blows until all targets have been struck; those at which a job could not be held (a store is waited for 30 s) again. */
+  async strikeAll(
+    victim: Victim,
+    targets: readonly Target[],
+    random: Random,
+    say: (outcome: Outcome) => void = () => undefined,
+  ): Promise<Outcome[]> {
+    const done: Outcome[] = []
+    let left = [...targets]
+    for (let tries = 1; left.length > 0; tries++) {
+      const again: Target[] = []
+      for (let at = 0; at < left.length; at += this.#jobs) {
+        const batch = left.slice(at, at + this.#jobs)
+        const outcomes = await this.#strike(victim, batch, random)
+        for (const [index, outcome] of outcomes.entries()) {
+          say(outcome)
+          if (!outcome.hit && tries < TRIES && outcome.wrong.length === 0) again.push(batch[index]!)
+          else done.push(outcome)
+        }
+      }
+      left = again
+    }
+    return done
+  }
+
   /** One blow to as many jobs as there are targets. */
-  async strike(victim: Victim, targets: readonly Target[], seed: number): Promise<Outcome[]> {
+  async #strike(victim: Victim, targets: readonly Target[], random: Random): Promise<Outcome[]> {
     const service = this.#service
-    const random = new Random(seed)
     await until('the service to be whole', () => this.#isWhole())
     const jobs = await Promise.all(
       targets.map(async (target) => ({ target, ...(await this.#submit(target.kind, target)) })),
     )
-    await until('every job to be where it is awaited', async () => {
-      const missing = jobs.filter(({ gate }) => !gate.hasCome)
-      const over = await Promise.all(missing.map(async ({ id }) => (await service.status(id))?.job_completed === true))
-      return over.every(Boolean)
-    })
+    await this.#awaited(jobs)
     const hit = jobs.map(({ gate }) => gate.isThere)
     for (const { gate } of jobs) gate.beforeBlow()
     if (targets.some(({ phase }) => phase === 'answered')) await pause(random.whole(0, MOMENT_MS))
@@ -143,9 +169,20 @@ export class CommitLab {
     )
   }
 
+  /** Until each job is held, or has ended without that, or too much time has passed for a store to be waited for. */
+  async #awaited(jobs: readonly { gate: Gate; id: number }[]): Promise<void> {
+    const overAt = new Map<number, number>()
+    const isThere = async (): Promise<boolean> => {
+      const missing = jobs.filter(({ gate }) => !gate.hasCome)
+      for (const { id } of missing)
+        if (!overAt.has(id) && (await this.#service.status(id))?.job_completed === true) overAt.set(id, Date.now())
+      return missing.every(({ id }) => Date.now() > (overAt.get(id) ?? Number.POSITIVE_INFINITY) + TAIL_MS)
+    }
+    await until('every job to be where it is awaited', isThere).catch(() => undefined)
+  }
+
   async #isWhole(): Promise<boolean> {
-    const { JOBS } = CommitLab
-    return this.#service.transcoders().length === JOBS && (await this.#service.isServing())
+    return this.#service.transcoders().length === this.#jobs && (await this.#service.isServing())
   }
 
   async #blow(victim: Victim): Promise<void> {
@@ -197,7 +234,9 @@ export class CommitLab {
     const isDone = (): boolean =>
       ![...this.#s3.uploads.values()].some(({ key }) => key.startsWith(`${gate.root}/`)) &&
       differences(status, this.#s3.objects, root).length === 0
-    await until('the store to hold the outputs and nothing else', isDone, REMAINS_MS).catch(() => undefined)
+    // What a failed job leaves differs for good.
+    const ms = status.state === 'ready' ? REMAINS_MS : 0
+    await until('the store to hold the outputs and nothing else', isDone, ms).catch(() => undefined)
     for (const { key } of this.#s3.uploads.values())
       if (key.startsWith(`${gate.root}/`)) wrong.push(`an open upload: ${key}`)
     wrong.push(...differences(status, this.#s3.objects, root))

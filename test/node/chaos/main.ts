@@ -1,5 +1,5 @@
-// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write]`: how many runs, the tables, and
-// docs/reliability.md.
+// In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]`: how many runs,
+// the tables, and docs/reliability.md.
 // Not in charge of: a run (chaos.ts), a blow to commits (commit.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,12 +7,11 @@ import { parseArgs } from 'node:util'
 import { Random } from '../../simulation/random.ts'
 import { ROOT } from '../service/service.ts'
 import { BLOWS, blowOf, Lab, type Result } from './chaos.ts'
-import { CommitLab, targetsOf, VICTIMS, type Outcome, type Target } from './commit.ts'
+import { CommitLab, targetsOf, VICTIMS, type Outcome } from './commit.ts'
+import { strikePlanted } from './planted.ts'
 import { KINDS, type Kind } from './shapes.ts'
 
 const DOCUMENT = join(ROOT, 'docs', 'reliability.md')
-/** A point at which a job could not be held (a store waits for 30 s at most) is tried so often. */
-const TRIES = 3
 
 const { values } = parseArgs({
   options: {
@@ -20,14 +19,17 @@ const { values } = parseArgs({
     commits: { type: 'string', default: 'all' },
     seed: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
+    planted: { type: 'boolean', default: false },
   },
 })
 const [first, runs] = [Number(values.seed), Number(values.runs)]
 const commits = values.commits === 'all' ? Number.POSITIVE_INFINITY : Number(values.commits)
 if (!Number.isInteger(first) || !Number.isInteger(runs) || runs < 0 || !(commits >= 0)) {
-  console.error('Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write]')
+  console.error('Usage: npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]')
   process.exit(2)
 }
+
+if (values.planted) process.exit((await strikePlanted(console.log)).length > 0 ? 1 : 0)
 
 const steps: Partial<Record<Kind, string[]>> = {}
 const outcomes = commits > 0 ? await strikeCommits() : []
@@ -56,24 +58,16 @@ async function strikeCommits(): Promise<Outcome[]> {
   const random = new Random(first)
   for (const victim of VICTIMS) {
     const all = KINDS.flatMap((kind) => targetsOf(kind, steps[kind]!, victim))
-    let left = shuffled(all, random).slice(0, commits)
-    for (let tries = 1; left.length > 0; tries++) {
-      const again: Target[] = []
-      for (let at = 0; at < left.length; at += CommitLab.JOBS) {
-        const batch = left.slice(at, at + CommitLab.JOBS)
-        for (const outcome of await lab.strike(victim, batch, random.whole(0, 2 ** 31))) {
-          const { kind, step, phase, hit, wrong, isBefore } = outcome
-          const verdict = `${hit ? '' : '  MISSED'}${wrong.length > 0 ? '  WRONG' : ''}`
-          console.log(`${kind}, SIGKILL ${victim}, ${step} ${phase}${verdict}`)
-          for (const what of wrong) console.log(`  ${what}`)
-          if (!hit && tries < TRIES && wrong.length === 0) again.push({ kind, step, phase, isBefore })
-          else done.push(outcome)
-        }
-      }
-      left = again
-    }
+    const some = shuffled(all, random).slice(0, commits)
+    done.push(...(await lab.strikeAll(victim, some, random, tell)))
   }
   return done
+}
+
+function tell({ kind, victim, step, phase, hit, wrong }: Outcome): void {
+  const verdict = `${hit ? '' : '  MISSED'}${wrong.length > 0 ? '  WRONG' : ''}`
+  console.log(`${kind}, SIGKILL ${victim}, ${step} ${phase}${verdict}`)
+  for (const what of wrong) console.log(`  ${what}`)
 }
 
 async function strikeJobs(): Promise<Result[]> {
