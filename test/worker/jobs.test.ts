@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openSource } from '../../worker/storage/open.ts'
+import type { StoreError } from '../../worker/storage/store.ts'
 import { basic, call, job, KEY, post } from './client.ts'
 import { FakeTranscoders } from './fake-transcoder.ts'
 
@@ -209,6 +211,19 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
     await post('/api/v0/job', job(), { headers, key }),
   ]
   expect((await theirs.json<any>())._auto_generated_id_).not.toBe((await ours.json<any>())._auto_generated_id_)
+  const jobId = crypto.randomUUID()
+  await env.BUCKET.put(`out/default/${jobId}/film.mp4`, 'film')
+  const ask = (account: string, owner: string, path = 'film.mp4') =>
+    openSource(env, { provider: 'vendor-store', account, owner, jobId, path })
+      .then((source) => source.stat())
+      .then(
+        ({ size }) => size,
+        (error: StoreError) => [error.code, error.message.replaceAll(path, '…')],
+      )
+  expect(await ask('default', 'default')).toBe(4)
+  const nothing = await ask('default', 'default', 'none.mp4')
+  expect(nothing).toMatchObject(['not_found', expect.any(String)])
+  for (const owner of ['default', 'other']) expect(await ask('other', owner)).toEqual(nothing)
   // It is there, for whoever it belongs to.
   expect((await call(`/api/v0/job/${id}`)).status).toBe(200)
 })
