@@ -6,7 +6,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { openapi } from './openapi/document.ts'
-import { referencePage, referenceStyle } from './openapi/page.ts'
+import { referencePage } from './openapi/page.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const SOURCES = [
@@ -94,7 +94,7 @@ export async function buildWeb(): Promise<boolean> {
   // Beside the page and not in the Worker: the document costs its bundle nothing.
   files.set(join(SITE, 'openapi.json'), JSON.stringify(openapi()))
   files.set(join(SITE, 'docs.html'), referencePage(openapi()))
-  files.set(join(SITE, 'docs.css'), referenceStyle)
+  files.set(join(SITE, 'docs.css'), await readFile(join(ROOT, 'scripts/openapi/page.css')))
   // Last, so that it never names what is not there yet.
   files.set(join(SITE, 'index.html'), page)
   for (const [path, content] of files) await put(path, content)

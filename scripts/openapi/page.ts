@@ -1,101 +1,159 @@
 // In charge of: the page /docs: the OpenAPI document for people, without a script and without any other host.
-import type { Schema } from './schemas.ts'
+import type { Schema } from './parts.ts'
+
+interface Media {
+  schema: Schema
+  example?: unknown
+  examples?: Record<string, { value: unknown }>
+}
 
 interface Shown {
+  operationId: string
   summary: string
-  security: unknown[]
+  tags: string[]
+  description: string
   parameters: { name: string; in: string; schema: Schema }[]
-  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
-  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, { description: string; content?: Record<string, Media> }>
+  'x-codeSamples': { source: string }[]
 }
 
 interface Document {
   info: { title: string; description: string }
+  tags: { name: string }[]
   paths: Record<string, Record<string, Shown>>
   components: { schemas: Record<string, Schema> }
 }
-
-export const referenceStyle = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
-body{max-width:60rem;margin:0 auto;padding:1rem}
-code,pre{font-family:ui-monospace,monospace;overflow-wrap:anywhere}
-pre{overflow-x:auto;padding:1rem;border:1px solid GrayText}
-table{border-collapse:collapse;width:100%}
-th,td{text-align:left;vertical-align:top;padding:.3rem .5rem;border-bottom:1px solid GrayText}
-`
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /** Few words for a schema; another schema is a link to it. */
 function kind(schema: Schema): string {
-  const { $ref, type, enum: values, items, anyOf }: { [name: string]: any } = schema
+  const { $ref, type, enum: values, const: one, items, anyOf }: { [name: string]: any } = schema
   if ($ref !== undefined) {
     const name = escape(String($ref).split('/').at(-1) ?? '')
     return `<a href="#${name}">${name}</a>`
   }
-  if (Array.isArray(anyOf)) return anyOf.map((one) => kind(one as Schema)).join(' or ')
+  if (Array.isArray(anyOf)) return anyOf.map((each) => kind(each as Schema)).join(' or ')
+  if (one !== undefined) return `<code>${escape(JSON.stringify(one))}</code>`
   if (Array.isArray(values)) return values.map((value) => `<code>${escape(JSON.stringify(value))}</code>`).join(' ')
   if (items !== undefined) return `list of ${kind(items as Schema)}`
   return escape([type ?? 'any'].flat().join(' or '))
 }
 
-const rows = (cells: string[][]): string =>
-  cells.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('\n')
+function range({ minimum, maximum, default: fallback }: Schema): string {
+  const bounds = [
+    minimum === undefined ? '' : `at least ${String(minimum)}`,
+    maximum === undefined ? '' : `at most ${String(maximum)}`,
+    fallback === undefined ? '' : `default ${String(fallback)}`,
+  ]
+  return bounds.filter((bound) => bound !== '').join(', ')
+}
+
+const code = (value: unknown): string =>
+  `<pre tabindex="0">${escape(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}</pre>`
+
+const table = (heads: string[], cells: string[][]): string =>
+  `<table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join('')}</tr></thead><tbody>
+${cells.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('\n')}
+</tbody></table>`
+
+const badge = (method: string): string => `<span class="method ${method}">${method.toUpperCase()}</span>`
+
+function answers(one: Shown): string {
+  const parts = Object.entries(one.responses).map(([status, { description, content }]) => {
+    const [type, media] = Object.entries(content ?? {})[0] ?? []
+    const named = Object.entries(media?.examples ?? {}).map(
+      ([name, { value }]) => `<h4>${escape(name)}</h4>${code(value)}`,
+    )
+    const shown = media?.example === undefined ? named.join('\n') : code(media.example)
+    const line = `<strong>${status}</strong> ${escape(description)}`
+    const body = media ? `<p class="soft">${escape(type ?? '')}: ${kind(media.schema)}</p>` : ''
+    return shown === '' ? `<div>${line}${body}</div>` : `<details><summary>${line}</summary>${body}${shown}</details>`
+  })
+  return `<h4>Answers</h4>${parts.join('\n')}`
+}
 
 function operation(method: string, path: string, one: Shown): string {
   const bodies = Object.entries(one.requestBody?.content ?? {})
   const parameters = one.parameters.map((each) => [
     `<code>${escape(each.name)}</code>`,
     each.in,
-    `${kind(each.schema)} ${escape(each.schema.description ?? '')}`,
+    [kind(each.schema), range(each.schema), escape(each.schema.description ?? '')]
+      .filter((part) => part !== '')
+      .join('; '),
   ])
-  const answers = Object.entries(one.responses).map(([status, { description, content }]) => [
-    status,
-    escape(description),
-    Object.entries(content ?? {})
-      .map(([type, { schema }]) => `${escape(type)} ${kind(schema)}`)
-      .join(', '),
-  ])
-  return `<h3><code>${method.toUpperCase()} ${escape(path)}</code></h3>
-<p>${escape(one.summary)}${one.security.length === 0 ? '. No key needed' : ''}.</p>
-${parameters.length > 0 ? `<table><tr><th>parameter</th><th>in</th><th></th></tr>${rows(parameters)}</table>` : ''}
-${bodies.map(([type, { schema, example }]) => `<p>Body: ${escape(type)} ${kind(schema)}</p>${example === undefined ? '' : `<pre tabindex="0">${escape(JSON.stringify(example, null, 2))}</pre>`}`).join('\n')}
-<table><tr><th>status</th><th>when</th><th>body</th></tr>${rows(answers)}</table>`
+  return `<section class="card" id="${one.operationId}">
+<h3>${badge(method)}<code>${escape(path)}</code></h3>
+<p>${escape(one.summary)}. <span class="soft">${escape(one.description)}</span></p>
+${code(one['x-codeSamples'][0]?.source ?? '')}
+${parameters.length > 0 ? table(['parameter', 'in', 'what it is'], parameters) : ''}
+${bodies.map(([type, media]) => `<h4>Body: ${escape(type)}${type === 'application/json' ? ` ${kind(media.schema)}` : ''}</h4>${media.example === undefined ? '' : code(media.example)}`).join('\n')}
+${answers(one)}
+</section>`
 }
 
 function schema(name: string, one: Schema): string {
   const required = (one['required'] ?? []) as string[]
   const members = Object.entries((one['properties'] ?? {}) as Record<string, Schema>).map(([id, each]) => [
     `<code>${escape(id)}</code>${required.includes(id) ? ' *' : ''}`,
-    kind(each),
+    [kind(each), range(each)].filter((part) => part !== '').join('; '),
     escape(each.description ?? ''),
   ])
-  return `<h3 id="${escape(name)}">${escape(name)}</h3>
-<table><tr><th>member</th><th>kind</th><th>meaning</th></tr>${rows(members)}</table>`
+  return `<section class="card" id="${escape(name)}">
+<h3>${escape(name)}</h3>
+${table(['member', 'kind', 'meaning'], members)}
+</section>`
 }
 
 export function referencePage(document: Schema): string {
-  const { info, paths, components } = document as unknown as Document
+  const { info, tags, paths, components } = document as unknown as Document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => operation(method, path, one)),
+    Object.entries(methods).map(([method, one]) => ({ method, path, one })),
   )
+  const groups = tags.map(({ name }) => ({ name, list: operations.filter(({ one }) => one.tags[0] === name) }))
+  const schemas = Object.entries(components.schemas)
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8" />
 <meta name="viewport" content="width=device-width, initial-scale=1" />
+<meta name="color-scheme" content="light dark" />
 <title>${escape(info.title)} API</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml" />
 <link rel="stylesheet" href="/docs.css" />
 </head>
 <body>
-<h1>${escape(info.title)} API</h1>
-<p>${escape(info.description)} The same for programs: <a href="/openapi.json">openapi.json</a>. Members with * are required.</p>
-<h2>Operations</h2>
-${operations.join('\n')}
-<h2>Schemas</h2>
-${Object.entries(components.schemas)
-  .map(([name, one]) => schema(name, one))
+<a class="skip" href="#reference">Skip to the reference</a>
+<div class="frame">
+<nav aria-label="Contents">
+<a href="/">Dashboard</a>
+${groups
+  .map(
+    ({ name, list }) => `<h2>${escape(name)}</h2>
+<ul>
+${list.map(({ method, path, one }) => `<li><a href="#${one.operationId}">${badge(method)}${escape(path)}</a></li>`).join('\n')}
+</ul>`,
+  )
   .join('\n')}
+<h2>Schemas</h2>
+<ul>
+${schemas.map(([name]) => `<li><a href="#${escape(name)}">${escape(name)}</a></li>`).join('\n')}
+</ul>
+</nav>
+<main id="reference" tabindex="-1">
+<h1>${escape(info.title)} API</h1>
+<p>${escape(info.description)}</p>
+<p>The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Commands run as they stand in a shell that knows
+<code>BASE</code>, <code>KEY</code> and what else they name:</p>
+${code('export BASE=https://transcode.example.com KEY=sp_… JOB=1 UPLOAD=1')}
+${groups.map(({ name, list }) => `<h2>${escape(name)}</h2>\n${list.map(({ method, path, one }) => operation(method, path, one)).join('\n')}`).join('\n')}
+<h2>Schemas</h2>
+<p>Members with * are required.</p>
+${schemas.map(([name, one]) => schema(name, one)).join('\n')}
+</main>
+</div>
 </body>
 </html>
 `

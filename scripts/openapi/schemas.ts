@@ -1,50 +1,19 @@
-// In charge of: the schemas of the OpenAPI document: a request as the validating schema says it, answers by their types.
-// Not in charge of: operations (operations.ts).
+// In charge of: the schemas of the OpenAPI document; those of answers by their types.
+// Not in charge of: those of requests (request.ts), operations (operations.ts).
 import * as z from 'zod/mini'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
-import { audioProfile, credential, fields, jobFields, videoProfile, type FieldMeta } from '#contract/request.ts'
-import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
+import { publicEvent } from '#contract/events.ts'
+import { publishedLimits } from '#contract/limits.ts'
 import type { PublicOutput, PublicStatus } from '#contract/status.ts'
+import { answer, count, orNull, ref, text, time, type Schema } from './parts.ts'
+import { requestSchemas } from './request.ts'
 
-export type Schema = { description?: string; [name: string]: unknown }
-
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-const text: Schema = { type: 'string' }
-const time: Schema = { type: 'string', format: 'date-time' }
-const count: Schema = { type: 'integer', minimum: 0 }
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
-
-/** @param optional members that an answer may leave out */
-export function answer<K extends string>(properties: Record<K, Schema>, optional: readonly NoInfer<K>[] = []): Schema {
-  const required = (Object.keys(properties) as K[]).filter((name) => !optional.includes(name))
-  return { type: 'object', properties, required }
-}
-
-/** What the registry says in words goes into the description. */
-function member(schema: z.core.$ZodType): Schema {
-  const meta = fields.get(schema) as FieldMeta
-  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
-  const { $schema: _, minimum, maximum, ...rest } = made
-  const bounds = Number.isSafeInteger(minimum) && minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum, maximum }
-  const described = { ...rest, ...bounds, description: `${meta.description} Must be ${meta.expects}.` }
-  return isRead(schema) ? { ...described, ...eitherKind(rest) } : described
-}
-
-/** Whether something is done to the value before it is judged: then a number may come as text, and the other way round. */
-function isRead(schema: z.core.$ZodType): boolean {
-  const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType }
-  return def.innerType ? isRead(def.innerType) : def.type === 'pipe'
-}
-
-function eitherKind({ type, enum: values }: Schema): Schema {
-  return Array.isArray(values)
-    ? { type: ['string', 'number'], enum: [...(values as string[]), ...(values as string[]).map(Number)] }
-    : { type: [type === 'string' ? 'number' : type, 'string'] }
-}
-
-function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {
-  const properties = Object.fromEntries(Object.entries(schema.shape).map(([name, one]) => [name, member(one)]))
-  return { type: 'object', properties, required }
+/** The schema of what a function of ours makes, read off a value of it. Null stands for a number that is not set. */
+function like(value: unknown): Schema {
+  if (Array.isArray(value)) return { type: 'array', ...(value.length > 0 ? { items: like(value[0]) } : {}) }
+  if (value === null) return { type: ['number', 'null'] }
+  if (typeof value !== 'object') return { type: typeof value }
+  return answer(Object.fromEntries(Object.entries(value).map(([name, each]) => [name, like(each)])))
 }
 
 const problem = answer(
@@ -96,46 +65,41 @@ const status: Record<keyof PublicStatus, Schema> = {
   finished_at: orNull(time),
 }
 
+const orCount: Schema = { type: ['integer', 'null'], minimum: 0 }
 const key = {
   id: text,
   account: text,
   label: text,
   scopes: { type: 'array', items: { enum: ['jobs', 'admin'] } },
-  requests_per_minute: { type: ['integer', 'null'] },
-  priority: { type: 'integer' },
-  max_stored_upload_bytes: { type: ['integer', 'null'], description: 'Null: no bound but the account’s.' },
-  webhook_url: { type: ['string', 'null'], description: 'Of jobs that name none; without its query.' },
+  requests_per_minute: { type: ['integer', 'null'], description: 'null = the default of the service.' },
+  priority: { type: 'integer', minimum: -10, maximum: 10, description: 'Higher starts first.' },
+  max_stored_upload_bytes: { ...orCount, description: 'null = no bound but the account’s.' },
+  webhook_url: { type: ['string', 'null'], description: 'Of jobs that name none; answers leave its query out.' },
   created_at: time,
   last_used_at: orNull(time),
   revoked_at: orNull(time),
 } as const
+const changeable = {
+  label: { ...text, maxLength: 100 },
+  requests_per_minute: { ...key.requests_per_minute, minimum: 1, maximum: 1_000_000 },
+  priority: key.priority,
+  max_stored_upload_bytes: key.max_stored_upload_bytes,
+  webhook_url: key.webhook_url,
+}
+const CHANGEABLE = Object.keys(changeable) as (keyof typeof changeable)[]
 const id: Schema = { type: 'integer', minimum: 1 }
 const base = { _auto_generated_id_: id, job_id: text, cloud: text, updated_at: time, status: ref('Status') }
 
-const withLists = request(jobFields, ['input', 'videoProfiles', 'audioProfiles', 'cloud_credentials'])
+const secretFacts = { rotated_at: orNull(time), previous_valid_until: orNull(time) }
+const quotas = {
+  max_active_jobs: { ...orCount, maximum: 1_000_000, description: 'null = the default of the service.' },
+  max_running: { ...orCount, maximum: 1_000_000, description: 'null = no bound of its own.' },
+  max_stored_upload_bytes: { ...orCount, description: 'null = the default of the service.' },
+  weight: { type: 'number', minimum: 0.01, maximum: 100, default: 1 },
+}
 
 export const schemas: Record<string, Schema> = {
-  Job: {
-    ...withLists,
-    properties: {
-      ...(withLists['properties'] as object),
-      videoProfiles: {
-        type: 'array',
-        minItems: VIDEO_PROFILES.minimum,
-        maxItems: VIDEO_PROFILES.maximum,
-        items: ref('VideoProfile'),
-      },
-      audioProfiles: { type: 'array', maxItems: AUDIO_PROFILES.maximum, items: ref('AudioProfile') },
-      cloud_credentials: {
-        type: 'object',
-        properties: { input: ref('Credential'), output: ref('Credential') },
-        required: ['input'],
-      },
-    },
-  },
-  VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
-  AudioProfile: request(audioProfile, []),
-  Credential: request(credential, ['cloud_provider']),
+  ...requestSchemas,
   Error: answer({
     error: answer(
       {
@@ -185,8 +149,79 @@ export const schemas: Record<string, Schema> = {
     },
     next_cursor: { type: ['string', 'null'] },
   }),
+  Retry: {
+    ...answer(
+      {
+        cloud_credentials: {
+          type: 'object',
+          properties: { input: ref('Credential'), output: ref('Credential') },
+          description: 'Instead of those that are kept; needed 72 hours after the end.',
+        },
+        input: text,
+        logo_url: text,
+        webhook_url: text,
+      },
+      ['cloud_credentials', 'input', 'logo_url', 'webhook_url'],
+    ),
+    additionalProperties: false,
+  },
+  Events: answer({ events: { type: 'array', items: ref('Event') }, job_completed: { type: 'boolean' } }),
+  Event: answer({
+    id: { ...id, description: 'In the order in which they happened.' },
+    type: z.toJSONSchema(publicEvent.shape.type) as Schema,
+    at: time,
+    attempt: orCount,
+    slot: orCount,
+    error: orNull(answer({ code: text, message: text })),
+    message: text,
+  }),
+  Delivery: answer({
+    id: text,
+    event: { enum: ['job.completed', 'job.failed', 'job.cancelled'] },
+    state: { enum: ['pending', 'delivered', 'failed'] },
+    tries: count,
+    created_at: time,
+    next_try_at: orNull(time),
+    attempts: {
+      type: 'array',
+      items: answer({ at: time, status: orCount, error: { type: ['string', 'null'] }, milliseconds: count }),
+    },
+  }),
+  WebhookSecret: answer(secretFacts),
+  NewWebhookSecret: answer({ secret: { ...text, description: 'In this answer and in no other.' }, ...secretFacts }),
+  NewKey: {
+    ...answer(
+      {
+        account: { ...text, pattern: '^[a-z0-9][a-z0-9-]{0,39}$', default: 'default' },
+        scopes: { ...key.scopes, minItems: 1 },
+        ...changeable,
+      },
+      ['account', 'scopes', ...CHANGEABLE],
+    ),
+    additionalProperties: false,
+  },
+  KeyChange: { ...answer(changeable, CHANGEABLE), additionalProperties: false },
+  Quotas: {
+    ...answer(quotas, ['max_active_jobs', 'max_running', 'max_stored_upload_bytes', 'weight']),
+    additionalProperties: false,
+  },
+  Account: answer({ account: text, ...quotas }),
+  VaultRotation: answer({
+    key_id: { ...text, description: 'The key that seals now.' },
+    resealed: count,
+    done: { type: 'boolean' },
+    unreadable: { type: 'array', items: id, description: 'Jobs whose key is in the vault no more.' },
+    next: { ...count, description: 'The parameter `after` of the next call.' },
+  }),
+  Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
   Key: answer(key),
   IssuedKey: answer({ ...key, key: { ...text, description: 'In this answer and in no other.' } }),
   KeyList: answer({ keys: { type: 'array', items: ref('Key') } }),
-  Health: answer({ status: { enum: ['ok', 'not_ready'] }, missing: { type: 'array', items: text } }),
+  Health: answer({
+    status: { enum: ['ok', 'not_ready'] },
+    missing: { type: 'array', items: text },
+    slots: count,
+    transcoders: { enum: ['local', 'containers'] },
+    egress: text,
+  }),
 }

@@ -1,0 +1,206 @@
+// In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
+// The tests send each command of the reference and compare what comes with these.
+import type { RequestErrorCode } from '#contract/errors.ts'
+import { publicEvents } from '#contract/events.ts'
+import { validateJob } from '#contract/job.ts'
+import { publishedLimits } from '#contract/limits.ts'
+import { publicStatus, type StatusFacts } from '#contract/status.ts'
+
+const BASE = 'https://transcode.example.com'
+const AT = '2026-11-21T10:00:00.000Z'
+const later = (seconds: number): number => Date.parse(AT) + seconds * 1000
+const iso = (seconds: number): string => new Date(later(seconds)).toISOString()
+const JOB_ID = '6d2fc8ca-c647-47c3-930e-b50142758edc'
+
+export const job = {
+  input: '1',
+  videoProfiles: [{ output: 'film-180.mp4', width: 0, height: 180, video_bitrate: 400, video_bitrate_mode: 'vbr' }],
+  audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
+  cloud_credentials: { input: { cloud_provider: 'file-upload' } },
+}
+
+const checked = validateJob(job, { baseUrl: BASE })
+if (!checked.ok) throw new Error('the example is not accepted')
+const { config } = checked
+
+const facts: StatusFacts = {
+  jobId: JOB_ID,
+  job: 'queued',
+  task: 'queued',
+  progress: null,
+  error: null,
+  warnings: [],
+  outputs: [],
+  dryRun: false,
+  estimate: null,
+  retryOf: null,
+  inputName: 'film.mp4',
+  position: null,
+  createdAt: later(0),
+  startedAt: null,
+  finishedAt: null,
+}
+const waiting = publicStatus(facts)
+const done = publicStatus({
+  ...facts,
+  job: 'completed',
+  task: 'completed',
+  progress: {
+    phase: 'uploading',
+    transcoded: 1,
+    transcode_seconds: 3.3,
+    transfer_seconds: 0.4,
+    speed: 3.31,
+    bytes_produced: 512_340,
+    bytes_stored: 512_340,
+    eta_seconds: null,
+  },
+  outputs: [
+    {
+      path: 'film-180.mp4',
+      url: `${BASE}/o/1797857486.XgkImO5ks1uR3N8DM595BQfk5Wc8gFc4EDD2JWX9m1o/default/${JOB_ID}/film-180.mp4`,
+      location: `vendor-store://out/default/${JOB_ID}/film-180.mp4`,
+      size: 512_340,
+      sha256: '0393b456a85cec9c84790fe2e360d8767cf1a4d6599ffef67781050aeeeaf2fd',
+      content_type: 'video/mp4',
+      profile: 0,
+      role: 'media',
+    },
+  ],
+  startedAt: later(0.4),
+  finishedAt: later(4),
+})
+
+const common = { _auto_generated_id_: 1, job_id: JOB_ID, cloud: 'vendor-store' }
+export const created = { ...common, updated_at: AT, status: waiting, warnings: [] }
+export const retried = {
+  ...created,
+  _auto_generated_id_: 2,
+  retry_of: 1,
+  status: { ...waiting, retry_of: 1 },
+}
+export const jobRead = { status: done, config }
+export const jobCancelled = {
+  status: publicStatus({ ...facts, job: 'cancelled', task: 'cancelled', finishedAt: later(1) }),
+  config,
+}
+export const jobList = {
+  jobs: [{ ...common, updated_at: iso(4), input: config.input, status: done }],
+  next_cursor: null,
+}
+export const events = {
+  events: publicEvents(
+    JSON.stringify([
+      { type: 'job.created', at: later(0) },
+      { type: 'attempt.started', at: later(0.4), attempt: 1, slot: 0 },
+      { type: 'job.planned', at: later(0.6), attempt: 1 },
+      { type: 'job.committing', at: later(3.9), attempt: 1 },
+      { type: 'job.completed', at: later(4), attempt: 1 },
+    ]),
+  ),
+  job_completed: true,
+}
+
+export const upload = {
+  uploaded_file_number: 1,
+  input: `${BASE}/uploads/1`,
+  name: 'film.mp4',
+  size: 3_220_812,
+  expires_at: iso(7 * 86_400),
+}
+export const uploadList = {
+  uploads: [{ ...upload, content_type: 'video/mp4', received: 3_220_812, state: 'ready', created_at: AT }],
+  next_cursor: null,
+}
+
+export const delivery = {
+  id: 'msg_0b1f4f0e-6f0c-4a53-8a52-6d4f3b1c7e21',
+  event: 'job.completed',
+  state: 'delivered',
+  tries: 1,
+  created_at: iso(4),
+  next_try_at: null,
+  attempts: [{ at: iso(4.2), status: 200, error: null, milliseconds: 118 }],
+}
+export const replayed = { ...delivery, state: 'pending', next_try_at: iso(60) }
+export const secretFacts = { rotated_at: AT, previous_valid_until: iso(86_400) }
+export const newSecret = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', ...secretFacts }
+
+export const newKey = { account: 'me', label: 'first', scopes: ['jobs'] }
+export const key = {
+  id: 'sp_Rk3xN7dQe1Zw',
+  ...newKey,
+  requests_per_minute: null,
+  priority: 0,
+  max_stored_upload_bytes: null,
+  webhook_url: null,
+  created_at: AT,
+  last_used_at: null,
+  revoked_at: null,
+}
+export const keyChange = { label: 'first', webhook_url: null }
+export const issuedKey = { ...key, key: `${key.id}.…` }
+export const quotas = { max_active_jobs: 100, max_running: 4, max_stored_upload_bytes: 1_000_000_000_000, weight: 1 }
+export const account = { account: 'me', ...quotas }
+export const rotation = { key_id: 'k2', resealed: 12, done: true, unreadable: [], next: 40 }
+export const health = { status: 'ok', missing: [], slots: 4, transcoders: 'containers', egress: 'platform' }
+export const limits: Record<string, unknown> = publishedLimits({
+  maxActiveJobs: 10_000,
+  maxStoredUploadBytes: null,
+  requestsPerMinute: null,
+})
+export const metrics = `# HELP splicepoint_slots Transcoders that may run.
+# TYPE splicepoint_slots gauge
+splicepoint_slots 4
+`
+
+interface ErrorExample {
+  message: string
+  field?: string
+  details?: unknown
+}
+
+const refused = validateJob({ ...job, video_codec: 'vp9' }, { baseUrl: BASE })
+const problems = refused.ok ? [] : refused.problems
+
+/** What an error says; the code is closed, so none can be forgotten. */
+export const errors: Record<RequestErrorCode, ErrorExample> = {
+  invalid_request: { message: problems[0]?.message ?? '', field: 'video_codec', details: problems },
+  unauthorized: { message: 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).' },
+  forbidden: { message: 'This key may not do that: it lacks the scope "admin".' },
+  not_found: { message: 'There is nothing at this address for this account.' },
+  method_not_allowed: { message: 'This address takes GET, HEAD, POST.' },
+  conflict: { message: 'The upload has 0 bytes; this chunk begins at 7.', field: 'Upload-Offset' },
+  idempotency_conflict: {
+    message: 'This Idempotency-Key was used with another body, or with another dry_run.',
+    field: 'Idempotency-Key',
+  },
+  job_finished: { message: 'The job has already ended.' },
+  job_active: { message: 'The job has not ended yet. Cancel it first, or wait.' },
+  credentials_expired: {
+    message:
+      'The job ended more than 72 hours ago, so its credentials are no longer kept. Send cloud_credentials with the retry.',
+    field: 'cloud_credentials',
+  },
+  stale_attempt: { message: 'Another attempt is current, or the job has ended: stop.' },
+  gone: { message: 'This upload has expired or was deleted. Begin a new one.' },
+  length_required: {
+    message:
+      'An upload needs a Content-Length header. Send a file of known size instead of a chunked body (curl: --data-binary @file or -F file=@file).',
+  },
+  unsupported_version: {
+    message: 'This service speaks version 1.0.0 of tus: Tus-Resumable: 1.0.0.',
+    field: 'Tus-Resumable',
+  },
+  too_large: { message: 'The body may have at most 262144 bytes.' },
+  unsupported_media_type: {
+    message: 'The body must be JSON: send the header "Content-Type: application/json" (curl: --json does it).',
+  },
+  range_not_satisfiable: { message: 'The object has 512340 bytes.' },
+  locked: { message: 'Another request is writing to this upload.' },
+  checksum_mismatch: { message: 'The chunk is not what its checksum says. Nothing of it was kept.' },
+  rate_limited: { message: 'This key may send 1 requests a minute.', details: { requests_per_minute: 1 } },
+  quota_exceeded: { message: 'This account has as many active jobs as it may have.' },
+  internal: { message: 'Something went wrong on our side.' },
+  unavailable: { message: 'The service is busy. Try again in a moment.' },
+}

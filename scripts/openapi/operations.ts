@@ -1,0 +1,339 @@
+// In charge of: which operation takes and answers what, with a command that asks for it as the reference shows it.
+// Not in charge of: examples of answers (examples.ts), the document made of it (document.ts).
+import type { RequestErrorCode } from '#contract/errors.ts'
+import * as example from './examples.ts'
+import { answer, ref, type Schema } from './parts.ts'
+
+export interface Operation {
+  summary: string
+  /** null = without a key; signed = the address itself is the right. */
+  auth: 'jobs' | 'admin' | 'signed' | null
+  query?: Record<string, Schema>
+  headers?: Record<string, Schema>
+  body?: { type: string; schema: Schema; example?: unknown; optional?: true }
+  status: number
+  /** null = no body. */
+  answers: { type: string; schema: Schema; example?: unknown } | null
+  errors: readonly RequestErrorCode[]
+  /** A line for a shell that knows BASE, KEY and what else it names. */
+  curl: string
+}
+
+const json = (name: string, one: unknown) => ({ type: 'application/json', schema: ref(name), example: one })
+const bytes = { type: 'application/octet-stream', schema: {} }
+const text: Schema = { type: 'string' }
+const idempotency = { 'Idempotency-Key': { ...text, maxLength: 255, description: 'The same key makes no second job.' } }
+const page = {
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  cursor: { ...text, description: '`next_cursor` of the page before.' },
+}
+const tus = { 'Tus-Resumable': { const: '1.0.0' } }
+
+const jobs = (rest: string, options = ''): string => `curl -u "$KEY:" ${options}"$BASE/api/v0/job${rest}"`
+const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${options}"$BASE${rest}"`
+const body = (value: unknown): string => `--json '${JSON.stringify(value)}' `
+
+export const operations: Record<string, Operation> = {
+  'GET /health': {
+    summary: 'Whether jobs can be taken',
+    auth: null,
+    status: 200,
+    answers: json('Health', example.health),
+    errors: [],
+    curl: 'curl "$BASE/health"',
+  },
+  'GET /api/v0/limits': {
+    summary: 'Every limit',
+    auth: null,
+    status: 200,
+    answers: json('Limits', example.limits),
+    errors: [],
+    curl: 'curl "$BASE/api/v0/limits"',
+  },
+  'POST /uploads': {
+    summary:
+      'Upload one file of at most 100 MB; with the headers of tus 1.0.0, begin a resumable upload of at most 100 GB',
+    auth: 'jobs',
+    query: { name: text },
+    headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
+    body: { ...bytes, optional: true },
+    status: 201,
+    answers: json('Upload', example.upload),
+    errors: [
+      'invalid_request',
+      'length_required',
+      'unsupported_version',
+      'too_large',
+      'unsupported_media_type',
+      'quota_exceeded',
+    ],
+    curl: 'curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"',
+  },
+  'GET /uploads': {
+    summary: 'List uploads that have not expired, newest first',
+    auth: 'jobs',
+    query: { ...page, state: { enum: ['receiving', 'ready'] } },
+    status: 200,
+    answers: json('UploadList', example.uploadList),
+    errors: ['invalid_request'],
+    curl: 'curl -u "$KEY:" "$BASE/uploads?state=ready"',
+  },
+  'HEAD /uploads/{number}': {
+    summary: 'How far a resumable upload came: Upload-Offset',
+    auth: 'jobs',
+    headers: tus,
+    status: 200,
+    answers: null,
+    errors: ['not_found', 'gone', 'unsupported_version'],
+    curl: 'curl -u "$KEY:" -I -H "Tus-Resumable: 1.0.0" "$BASE/uploads/$UPLOAD"',
+  },
+  'PATCH /uploads/{number}': {
+    summary: 'Send a chunk of a resumable upload',
+    auth: 'jobs',
+    headers: { ...tus, 'Upload-Offset': text, 'Upload-Checksum': text },
+    body: { type: 'application/offset+octet-stream', schema: {} },
+    status: 204,
+    answers: null,
+    errors: [
+      'invalid_request',
+      'not_found',
+      'conflict',
+      'gone',
+      'unsupported_version',
+      'too_large',
+      'unsupported_media_type',
+      'locked',
+      'checksum_mismatch',
+    ],
+    curl: `curl -u "$KEY:" -X PATCH -H "Tus-Resumable: 1.0.0" -H "Upload-Offset: 0" -H "Content-Type: application/offset+octet-stream" --data-binary @film.mp4 "$BASE/uploads/$UPLOAD"`,
+  },
+  'GET /uploads/{number}': {
+    summary: 'The file back, whole or a range of it',
+    auth: 'jobs',
+    headers: { Range: text },
+    status: 200,
+    answers: bytes,
+    errors: ['not_found', 'range_not_satisfiable'],
+    curl: 'curl -u "$KEY:" -o back.mp4 "$BASE/uploads/$UPLOAD"',
+  },
+  'DELETE /uploads/{number}': {
+    summary: 'Delete it; with Tus-Resumable, also one that is under way',
+    auth: 'jobs',
+    status: 204,
+    answers: null,
+    errors: ['not_found', 'gone'],
+    curl: 'curl -u "$KEY:" -X DELETE "$BASE/uploads/$UPLOAD"',
+  },
+  'POST /api/v0/job': {
+    summary: 'Create a job',
+    auth: 'jobs',
+    query: { dry_run: { enum: ['true', 'false'] } },
+    headers: idempotency,
+    body: { type: 'application/json', schema: ref('Job'), example: example.job },
+    status: 200,
+    answers: json('Created', example.created),
+    errors: ['invalid_request', 'idempotency_conflict', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
+    curl: jobs('', body(example.job)),
+  },
+  'GET /api/v0/job': {
+    summary: 'List jobs, newest first',
+    auth: 'jobs',
+    query: {
+      ...page,
+      search: {
+        ...text,
+        maxLength: 200,
+        description:
+          'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name or address.',
+      },
+      state: {
+        ...text,
+        description: 'Comma-separated: ready, queued, running, committing, completed, error, failed, cancelled.',
+      },
+      created_from: { ...text, format: 'date-time' },
+      created_to: { ...text, format: 'date-time' },
+    },
+    status: 200,
+    answers: json('JobList', example.jobList),
+    errors: ['invalid_request'],
+    curl: jobs('?limit=10&state=completed,failed'),
+  },
+  'GET /api/v0/job/{id}': {
+    summary: 'Read a job',
+    auth: 'jobs',
+    status: 200,
+    answers: json('JobRead', example.jobRead),
+    errors: ['not_found'],
+    curl: jobs('/$JOB'),
+  },
+  'DELETE /api/v0/job/{id}': {
+    summary: 'Delete a job that has ended',
+    auth: 'jobs',
+    status: 204,
+    answers: null,
+    errors: ['not_found', 'job_active'],
+    curl: jobs('/$JOB', '-X DELETE '),
+  },
+  'POST /api/v0/job/{id}/cancel': {
+    summary: 'Cancel a job',
+    auth: 'jobs',
+    status: 200,
+    answers: json('JobRead', example.jobCancelled),
+    errors: ['not_found', 'job_finished'],
+    curl: jobs('/$JOB/cancel', '-X POST '),
+  },
+  'POST /api/v0/job/{id}/retry': {
+    summary: 'Run a failed or cancelled job again, as a new one',
+    auth: 'jobs',
+    headers: idempotency,
+    body: { type: 'application/json', schema: ref('Retry'), example: {}, optional: true },
+    status: 200,
+    answers: json('Created', example.retried),
+    errors: [
+      'invalid_request',
+      'not_found',
+      'idempotency_conflict',
+      'job_active',
+      'job_finished',
+      'credentials_expired',
+      'too_large',
+      'unsupported_media_type',
+      'quota_exceeded',
+    ],
+    curl: jobs('/$JOB/retry', '-X POST '),
+  },
+  'GET /api/v0/job/{id}/events': {
+    summary: 'The timeline, as JSON or (Accept: text/event-stream) as Server-Sent Events',
+    auth: 'jobs',
+    headers: { 'Last-Event-ID': text },
+    status: 200,
+    answers: json('Events', example.events),
+    errors: ['not_found', 'quota_exceeded'],
+    curl: jobs('/$JOB/events'),
+  },
+  'GET /api/v0/job/{id}/webhooks': {
+    summary: 'What was told by webhook, and every try',
+    auth: 'jobs',
+    status: 200,
+    answers: {
+      type: 'application/json',
+      schema: answer({ deliveries: { type: 'array', items: ref('Delivery') } }),
+      example: { deliveries: [example.delivery] },
+    },
+    errors: ['not_found'],
+    curl: jobs('/$JOB/webhooks'),
+  },
+  'POST /api/v0/job/{id}/webhooks/{webhook}/replay': {
+    summary: 'Send a webhook once more',
+    auth: 'jobs',
+    status: 202,
+    answers: json('Delivery', example.replayed),
+    errors: ['not_found', 'credentials_expired'],
+    curl: jobs('/$JOB/webhooks/$WEBHOOK/replay', '-X POST '),
+  },
+  'GET /o/{grant}/{account}/{job}/{path}': {
+    summary: 'An output in the service’s own store, at the address in `status.outputs[].url`, whole or a range of it',
+    auth: 'signed',
+    headers: { Range: text },
+    status: 200,
+    answers: bytes,
+    errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+    curl: 'curl -o video.mp4 "$OUTPUT_URL"',
+  },
+  'GET /api/v0/webhooks/secret': {
+    summary: 'When the secret of the webhooks was made',
+    auth: 'jobs',
+    status: 200,
+    answers: json('WebhookSecret', example.secretFacts),
+    errors: [],
+    curl: 'curl -u "$KEY:" "$BASE/api/v0/webhooks/secret"',
+  },
+  'POST /api/v0/webhooks/secret/rotate': {
+    summary: 'Make a new secret',
+    auth: 'jobs',
+    status: 201,
+    answers: json('NewWebhookSecret', example.newSecret),
+    errors: [],
+    curl: 'curl -u "$KEY:" -X POST "$BASE/api/v0/webhooks/secret/rotate"',
+  },
+  'GET /api/v0/keys': {
+    summary: 'List API keys',
+    auth: 'admin',
+    status: 200,
+    answers: json('KeyList', { keys: [example.key] }),
+    errors: [],
+    curl: admin('/api/v0/keys'),
+  },
+  'POST /api/v0/keys': {
+    summary: 'Issue an API key',
+    auth: 'admin',
+    body: { type: 'application/json', schema: ref('NewKey'), example: example.newKey },
+    status: 201,
+    answers: json('IssuedKey', example.issuedKey),
+    errors: ['invalid_request', 'too_large', 'unsupported_media_type'],
+    curl: admin('/api/v0/keys', body(example.newKey)),
+  },
+  'PATCH /api/v0/keys/{key}': {
+    summary: 'Change the label, the quotas or the webhook_url of a key',
+    auth: 'admin',
+    body: { type: 'application/json', schema: ref('KeyChange'), example: example.keyChange },
+    status: 200,
+    answers: json('Key', example.key),
+    errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
+    curl: admin('/api/v0/keys/$KEY_ID', `-X PATCH ${body(example.keyChange)}`),
+  },
+  'POST /api/v0/keys/{key}/rotate': {
+    summary: 'Replace a key',
+    auth: 'admin',
+    status: 201,
+    answers: json('IssuedKey', example.issuedKey),
+    errors: ['not_found'],
+    curl: admin('/api/v0/keys/$KEY_ID/rotate', '-X POST '),
+  },
+  'DELETE /api/v0/keys/{key}': {
+    summary: 'Revoke a key',
+    auth: 'admin',
+    status: 204,
+    answers: null,
+    errors: ['not_found'],
+    curl: admin('/api/v0/keys/$KEY_ID', '-X DELETE '),
+  },
+  'GET /api/v0/accounts': {
+    summary: 'List accounts and their quotas',
+    auth: 'admin',
+    status: 200,
+    answers: {
+      type: 'application/json',
+      schema: answer({ accounts: { type: 'array', items: ref('Account') } }),
+      example: { accounts: [example.account] },
+    },
+    errors: [],
+    curl: admin('/api/v0/accounts'),
+  },
+  'PUT /api/v0/accounts/{account}': {
+    summary: 'Set the quotas of an account',
+    auth: 'admin',
+    body: { type: 'application/json', schema: ref('Quotas'), example: example.quotas },
+    status: 200,
+    answers: json('Account', example.account),
+    errors: ['invalid_request', 'not_found', 'too_large', 'unsupported_media_type'],
+    curl: admin('/api/v0/accounts/me', `-X PUT ${body(example.quotas)}`),
+  },
+  'POST /api/v0/vault/rotate': {
+    summary: 'Seal credentials again with the first key of the vault',
+    auth: 'admin',
+    query: { after: { type: 'integer', minimum: 0, default: 0 } },
+    status: 200,
+    answers: json('VaultRotation', example.rotation),
+    errors: ['invalid_request'],
+    curl: admin('/api/v0/vault/rotate', '-X POST '),
+  },
+  'GET /metrics': {
+    summary: 'Prometheus text',
+    auth: 'admin',
+    status: 200,
+    answers: { type: 'text/plain', schema: text, example: example.metrics },
+    errors: [],
+    curl: admin('/metrics'),
+  },
+}

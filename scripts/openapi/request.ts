@@ -1,0 +1,59 @@
+// In charge of: the schemas of a request, as the schema says it that validates them.
+// Not in charge of: answers (schemas.ts).
+import * as z from 'zod/mini'
+import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
+import { audioProfile, credential, fields, jobFields, videoProfile, type FieldMeta } from '#contract/request.ts'
+import { ref, type Schema } from './parts.ts'
+
+/** What the registry says in words goes into the description. */
+function member(schema: z.core.$ZodType): Schema {
+  const meta = fields.get(schema) as FieldMeta
+  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
+  const { $schema: _, minimum, maximum, ...rest } = made
+  const bounds = Number.isSafeInteger(minimum) && minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum, maximum }
+  const described = { ...rest, ...bounds, description: `${meta.description} Must be ${meta.expects}.` }
+  return isRead(schema) ? { ...described, ...eitherKind(rest) } : described
+}
+
+/** Whether something is done to the value before it is judged: then a number may come as text, and the other way round. */
+function isRead(schema: z.core.$ZodType): boolean {
+  const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType }
+  return def.innerType ? isRead(def.innerType) : def.type === 'pipe'
+}
+
+function eitherKind({ type, enum: values }: Schema): Schema {
+  return Array.isArray(values)
+    ? { type: ['string', 'number'], enum: [...(values as string[]), ...(values as string[]).map(Number)] }
+    : { type: [type === 'string' ? 'number' : type, 'string'] }
+}
+
+function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {
+  const properties = Object.fromEntries(Object.entries(schema.shape).map(([name, one]) => [name, member(one)]))
+  return { type: 'object', properties, required }
+}
+
+const withLists = request(jobFields, ['input', 'videoProfiles', 'audioProfiles', 'cloud_credentials'])
+
+export const requestSchemas: Record<string, Schema> = {
+  Job: {
+    ...withLists,
+    properties: {
+      ...(withLists['properties'] as object),
+      videoProfiles: {
+        type: 'array',
+        minItems: VIDEO_PROFILES.minimum,
+        maxItems: VIDEO_PROFILES.maximum,
+        items: ref('VideoProfile'),
+      },
+      audioProfiles: { type: 'array', maxItems: AUDIO_PROFILES.maximum, items: ref('AudioProfile') },
+      cloud_credentials: {
+        type: 'object',
+        properties: { input: ref('Credential'), output: ref('Credential') },
+        required: ['input'],
+      },
+    },
+  },
+  VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
+  AudioProfile: request(audioProfile, []),
+  Credential: request(credential, ['cloud_provider']),
+}
