@@ -31,7 +31,7 @@ const tus = { 'Tus-Resumable': { const: '1.0.0' } }
 
 const jobs = (rest: string, options = ''): string => `curl -u "$KEY:" ${options}"$BASE/api/v0/job${rest}"`
 const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${options}"$BASE${rest}"`
-const body = (value: unknown): string => `--json '${JSON.stringify(value)}' `
+const body = (value: unknown): string => `--json '${JSON.stringify(value, null, 2)}' `
 
 export const operations: Record<string, Operation> = {
   'GET /health': {

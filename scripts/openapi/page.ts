@@ -89,7 +89,7 @@ function operation(method: string, path: string, one: Shown): string {
 <p>${escape(one.summary)}. <span class="soft">${escape(one.description)}</span></p>
 ${code(one['x-codeSamples'][0]?.source ?? '')}
 ${parameters.length > 0 ? table(['parameter', 'in', 'what it is'], parameters) : ''}
-${bodies.map(([type, media]) => `<h4>Body: ${escape(type)}${type === 'application/json' ? ` ${kind(media.schema)}` : ''}</h4>${media.example === undefined ? '' : code(media.example)}`).join('\n')}
+${bodies.map(([type, { schema: of }]) => `<p>Body: ${escape(type)}${type === 'application/json' ? ` ${kind(of)}` : ''}</p>`).join('\n')}
 ${answers(one)}
 </section>`
 }

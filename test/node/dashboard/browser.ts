@@ -40,7 +40,7 @@ export async function signIn(page: Page, key: string): Promise<void> {
 }
 
 /** For people who look at them: SCREENSHOTS=directory. */
-export async function shoot(page: Page, name: string): Promise<void> {
+export async function shoot(page: Page, name: string, fullPage = true): Promise<void> {
   const directory = process.env['SCREENSHOTS']
-  if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
+  if (directory) await page.screenshot({ path: join(directory, `${name}.png`), fullPage })
 }

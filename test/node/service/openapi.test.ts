@@ -12,7 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, type TestConte
 import type { RequestErrorCode } from '#contract/errors.ts'
 import * as example from '../../../scripts/openapi/examples.ts'
 import { operations } from '../../../scripts/openapi/operations.ts'
-import { onPath } from '../../../transcoder/ffmpeg/run.ts'
+import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
 import { makeClip, workspace } from '../media.ts'
 import { MediaServer } from './media-server.ts'
 import { jobOf, Service, until } from './service.ts'

@@ -1,0 +1,87 @@
+// In charge of: the page /docs in a real browser: for all people, in both looks, as wide as a phone, by keyboard.
+// Not in charge of: whether what it says is true (test/node/service/openapi.test.ts).
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { buildWeb, SITE } from '../../../scripts/web.ts'
+import { findChromium } from '../players/browser.ts'
+import { launch, requireChromium, shoot, visit } from './browser.ts'
+
+const chromium = await findChromium()
+const POLICY = /Content-Security-Policy: (.*)/
+const types: Readonly<Record<string, string>> = {
+  '/docs': 'text/html',
+  '/docs.css': 'text/css',
+  '/icon.svg': 'image/svg+xml',
+}
+let server: Server
+let browser: Browser
+let base: string
+
+beforeAll(async () => {
+  if (chromium === null) return
+  await buildWeb()
+  const policy = POLICY.exec(await readFile(join(SITE, '_headers'), 'utf8'))?.[1] ?? ''
+  server = createServer((request, response) => {
+    const path = request.url ?? ''
+    const type = types[path]
+    readFile(join(SITE, path === '/docs' ? '/docs.html' : path)).then(
+      (content) => response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(content),
+      () => response.writeHead(404).end(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  server?.close()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 375],
+  ['dark', 375],
+] as const)(
+  '%s, %i pixels wide: nothing serious for axe, nothing beyond the edge, no complaint',
+  async (look, width) => {
+    const { page, complaints } = await visit(browser, base, { colorScheme: look, viewport: { width, height: 900 } })
+    await page.goto('/docs')
+    await shoot(page, `reference-${look}-${width}`, false)
+    await page.evaluate(axe.source)
+    const found = await page.evaluate(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 160)))`,
+    )
+    expect(found).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    expect(complaints).toEqual([])
+  },
+)
+
+test('by keyboard: past the contents, to an operation, into its examples', async () => {
+  const { page } = await visit(browser, base)
+  await page.goto('/docs')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('reference')
+  await page.getByRole('navigation').getByRole('link', { name: 'POST /api/v0/job', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  expect(new URL(page.url()).hash).toBe('#POST_api_v0_job')
+  const section = page.locator('#POST_api_v0_job')
+  await expect
+    .poll(() => page.evaluate(`Math.abs(document.querySelector('#POST_api_v0_job').getBoundingClientRect().top)`))
+    .toBeLessThan(100)
+  await section.locator('summary').first().focus()
+  await page.keyboard.press('Enter')
+  await section.getByText('"_auto_generated_id_": 1').waitFor()
+})
