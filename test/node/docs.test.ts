@@ -111,14 +111,6 @@ describe('README.md', () => {
     const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
     expect(pages.filter((name) => !readme!.includes(`(docs/${name})`))).toEqual([])
   })
-
-  it('and the pages link to files that are there', async () => {
-    const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
-    const all = [['README.md', '.'], ...pages.map((name) => [`docs/${name}`, 'docs'])] as const
-    for (const [page, directory] of all)
-      for (const [, target] of (await read(page)).matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
-        await expect(read(join(directory, target!)), `${page}: ${target}`).resolves.toBeTypeOf('string')
-  })
 })
 
 describe('docs/security.md and docs/reliability.md', () => {

@@ -1,0 +1,191 @@
+// In charge of: what the pages show as examples: each is run somewhere or says why it cannot be, what needs no service is held
+// against the code here, and every link leads somewhere.
+// Not in charge of: examples that need the service (service/examples.test.ts, service/readme.test.ts).
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize, resolve } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { publicEvent } from '#contract/events.ts'
+import { terminal } from '#contract/lifecycle.ts'
+import { credential } from '#contract/request.ts'
+import { publicFigures } from '#contract/status.ts'
+import { webhookBody } from '#contract/webhooks.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+const pages = new Map<string, string>()
+for (const name of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...names])
+  pages.set(name, await read(name))
+
+interface Block {
+  page: string
+  language: string
+  text: string
+}
+
+const blocks: Block[] = [...pages].flatMap(([page, text]) =>
+  [...text.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)].map(([, language, block]) => ({
+    page,
+    language: language!,
+    text: block!,
+  })),
+)
+
+const README = 'test/node/service/readme.test.ts'
+const EXAMPLES = 'test/node/service/examples.test.ts'
+const OPERATIONS = 'test/node/docs-examples.test.ts'
+
+/** Page and how a block begins → the test that runs it, or why none can. */
+const runs: readonly (readonly [page: string, start: string, where: string])[] = [
+  ['README.md', 'npm run demo', 'test/node/service/demo.test.ts'],
+  ['README.md', 'npm start', 'test/node/service/start.test.ts'],
+  ['README.md', 'curl -u "$KEY:" "$BASE/api/v0/job" --json', EXAMPLES],
+  ['README.md', 'curl -fsS -u "$KEY:"', README],
+  ['README.md', 'until curl', README],
+  ['README.md', 'import base64', README],
+  ['README.md', 'AT=$(curl', README],
+  ['README.md', 'ID=$(grep', README],
+  ['README.md', 'export SPLICEPOINT_URL', EXAMPLES],
+  ['README.md', 'npm test', 'npm test cannot run itself'],
+  ['README.md', 'npx wrangler d1 create', 'it needs an account at Cloudflare'],
+  ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
+  ['docs/api.md', '{', OPERATIONS],
+  ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
+  ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
+  ['docs/concepts.md', '', 'a diagram'],
+  ['docs/operating.md', 'docker build', 'test/node/deploy.test.ts, where a Docker engine runs'],
+  ['docs/operating.md', 'scrape_configs', 'it needs Prometheus'],
+  [
+    'docs/performance.md',
+    'npm run bench',
+    'it measures for minutes; test/node/docs-examples.test.ts sees that the script is there',
+  ],
+  ['docs/recipes.md', 'curl -fsS', EXAMPLES],
+  ['docs/recipes.md', '{', EXAMPLES],
+  ['docs/stores.md', '{', OPERATIONS],
+  ['docs/uploads.md', 'new Upload', EXAMPLES],
+]
+
+describe('the examples of the pages', () => {
+  it.each(blocks.map((block) => [`${block.page}: ${block.text.split('\n')[0]}`, block] as const))(
+    '%s is run, or says why not',
+    (_name, { page, text }) => {
+      const found = runs.filter(([of, start]) => of === page && text.startsWith(start))
+      expect(found.length, 'add it to a test, then to the list above').toBeGreaterThan(0)
+    },
+  )
+
+  it('are the ones that the list names', async () => {
+    const left = runs.filter(
+      ([page, start]) => !blocks.some((block) => block.page === page && block.text.startsWith(start)),
+    )
+    expect(left).toEqual([])
+    for (const [, , where] of runs)
+      for (const [path] of where.matchAll(/test\/[\w./-]+\.ts/g))
+        await expect(read(path), path).resolves.toBeTypeOf('string')
+  })
+
+  it('name scripts of npm that there are', async () => {
+    const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> }
+    const named = [...pages.values()].flatMap((text) =>
+      [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => name!),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect([...new Set(named)].filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
+  })
+})
+
+describe('what docs/api.md shows', () => {
+  const [event, progress, webhook] = blocks
+    .filter(({ page, language }) => page === 'docs/api.md' && language === 'json')
+    .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
+
+  it('is an event', () => {
+    expect(publicEvent.safeParse(event)).toMatchObject({ success: true })
+    expect(Object.keys(event!)).toEqual(Object.keys(publicEvent.shape))
+  })
+
+  it('is a progress event', () => {
+    expect(Object.keys(progress!)).toEqual(['phase', 'attempt', ...Object.keys(publicFigures(null, false))])
+  })
+
+  it('is a webhook', () => {
+    const output = { path: 'a', size: 1, sha256: '', content_type: '', profile: 0, role: 'media' }
+    const sent = JSON.parse(
+      webhookBody('job.completed', {
+        id: 7,
+        jobId: '',
+        state: 'completed',
+        error: null,
+        outputs: [output],
+        retryOf: null,
+        dryRun: false,
+        createdAt: 0,
+        finishedAt: 0,
+      }),
+    ) as { data: { outputs: object[] } }
+    const shown = webhook as typeof sent
+    expect(Object.keys(shown)).toEqual(Object.keys(sent))
+    expect(Object.keys(shown.data)).toEqual(Object.keys(sent.data))
+    expect(Object.keys(shown.data.outputs[0]!)).toEqual(Object.keys(sent.data.outputs[0]!))
+  })
+})
+
+test('docs/stores.md shows members that credentials have', () => {
+  const shown = blocks.filter(({ page, language }) => page === 'docs/stores.md' && language === 'json')
+  expect(shown.length).toBeGreaterThan(2)
+  for (const { text } of shown)
+    expect(Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credential.shape, name))).toEqual([])
+})
+
+test('docs/operating.md names figures that /metrics has', async () => {
+  const source = await read('worker/routes/metrics.ts')
+  const known = new Set([...source.matchAll(/gauge\(\s*'(\w+)'/g)].map(([, name]) => `splicepoint_${name}`))
+  const named = [...pages.get('docs/operating.md')!.matchAll(/`(splicepoint_\w+)`/g)].map(([, name]) => name!)
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter((name) => !known.has(name))).toEqual([])
+})
+
+/** As GitHub makes them: the text in lower case, without punctuation, hyphens for spaces. */
+const anchors = (text: string): string[] =>
+  [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+
+test.each([...pages.keys()])('%s: every link leads to a file and to a heading that are there', async (page) => {
+  const prose = pages
+    .get(page)!
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+  for (const [, path = '', anchor] of prose.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+    const target = path === '' ? page : normalize(join(dirname(page), path))
+    const text = pages.get(target) ?? (await read(target).catch(() => null))
+    expect(text, `${page} → ${target}`).not.toBeNull()
+    if (anchor !== undefined) expect(anchors(text ?? ''), `${page} → ${target}`).toContain(anchor)
+  }
+})
+
+test('the index leads to every page', () => {
+  expect(
+    names.filter((name) => name !== 'docs/README.md' && !pages.get('docs/README.md')!.includes(`(${name.slice(5)})`)),
+  ).toEqual([])
+})
+
+test('the diagram of states has the states and no other', () => {
+  const diagram = blocks.find(({ text }) => text.startsWith('stateDiagram'))!.text
+  const drawn = [...diagram.matchAll(/^ {2}(\w+|\[\*\]) --> (\w+|\[\*\])/gm)].flatMap(([, from, to]) => [from!, to!])
+  expect(new Set(drawn.filter((name) => name !== '[*]'))).toEqual(new Set(Object.keys(terminal)))
+})
+
+test('every page has one heading of the first level, at its top', () => {
+  for (const [page, text] of pages) {
+    const heads = text.replaceAll(/^```[\s\S]*?^```$/gm, '').match(/^# .*$/gm) ?? []
+    expect(heads.length, page).toBe(1)
+    expect(text.trimStart().startsWith('# '), page).toBe(true)
+  }
+})
