@@ -30,7 +30,7 @@ function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
   const codes = [...new Set<RequestErrorCode>([...own, ...keyed, 'internal', 'unavailable'])]
   const byStatus = Object.groupBy(codes, (code) => requestErrors[code])
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, of = []]) => [
+    Object.entries(byStatus).map(([status, of]) => [
       status,
       {
         description: of.join(', '),

@@ -43,12 +43,9 @@ function kind(schema: Schema): string {
 }
 
 function range({ minimum, maximum, default: fallback }: Schema): string {
-  const bounds = [
-    minimum === undefined ? '' : `at least ${String(minimum)}`,
-    maximum === undefined ? '' : `at most ${String(maximum)}`,
-    fallback === undefined ? '' : `default ${String(fallback)}`,
-  ]
-  return bounds.filter((bound) => bound !== '').join(', ')
+  const say = (words: string, value: unknown) =>
+    value === undefined ? [] : [`${words} ${escape(JSON.stringify(value))}`]
+  return [...say('at least', minimum), ...say('at most', maximum), ...say('default', fallback)].join(', ')
 }
 
 const code = (value: unknown): string =>

@@ -72,15 +72,14 @@ interface Told {
 }
 
 /** Runs a line of the reference in a shell as it stands; a function of the same name keeps the answer apart. */
-async function shell(line: string, env: Record<string, string | number> = {}): Promise<Told> {
+async function shell(line: string, env: Record<string, string> = {}): Promise<Told> {
   const known = { BASE: service.base, KEY: service.ready.api_key, ADMIN_KEY: service.ready.admin_key, ...env }
-  const environment = Object.entries(known).map(([name, value]) => [name, String(value)])
   const wrapped = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n: > answer\n${line}`
   const status = await new Promise<string>((resolve, reject) => {
     execFile(
       'bash',
       ['-euc', wrapped],
-      { cwd: space.path, env: { ...process.env, ...Object.fromEntries(environment) } },
+      { cwd: space.path, env: { ...process.env, ...known } },
       (error, stdout, stderr) => (error ? reject(new Error(`${line}\n${stderr}`)) : resolve(stdout)),
     )
   })
@@ -91,7 +90,8 @@ async function shell(line: string, env: Record<string, string | number> = {}): P
 const sent = new Set<string>()
 
 /** Asks as the reference does; the answer must have the status, the shape and the members that it shows. */
-async function ask(name: string, env: Record<string, string | number> = {}): Promise<any> {
+async function ask(name: string, names: Record<string, string | number> = {}): Promise<any> {
+  const env = Object.fromEntries(Object.entries(names).map(([id, value]) => [id, String(value)]))
   const one = operations[name]!
   sent.add(name)
   const told = await shell(one.curl, env)
@@ -181,7 +181,9 @@ describe('the commands of the reference, as they stand', () => {
     const told = (await begun.json()) as { uploaded_file_number: number }
     expect(complaints(['components', 'schemas', 'Upload'], told)).toEqual([])
     await ask('PATCH /uploads/{number}', { UPLOAD: told.uploaded_file_number })
-    const head = await shell(operations['HEAD /uploads/{number}']!.curl, { UPLOAD: told.uploaded_file_number })
+    const head = await shell(operations['HEAD /uploads/{number}']!.curl, {
+      UPLOAD: String(told.uploaded_file_number),
+    })
     sent.add('HEAD /uploads/{number}')
     expect(head.text.toLowerCase()).toContain(`upload-offset: ${length}\r`)
   })
@@ -211,7 +213,8 @@ describe('the commands of the reference, as they stand', () => {
   })
 
   test('administer keys, accounts and the vault', async () => {
-    const { id } = await ask('POST /api/v0/keys')
+    const { id, key } = await ask('POST /api/v0/keys')
+    expect(key.startsWith(`${id}.`)).toBe(true)
     await ask('GET /api/v0/keys')
     await ask('PATCH /api/v0/keys/{key}', { KEY_ID: id })
     const { id: KEY_ID } = await ask('POST /api/v0/keys/{key}/rotate', { KEY_ID: id })
@@ -280,11 +283,11 @@ curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
   test('of a job that has ended, of one that has not, and of a range', async () => {
     media.hold(0.3)
     const JOB = await service.create(jobOf(media.url, 'http'))
-    const active = await shell('curl -u "$KEY:" -X DELETE "$BASE/api/v0/job/$JOB"', { JOB })
+    const active = await shell('curl -u "$KEY:" -X DELETE "$BASE/api/v0/job/$JOB"', { JOB: String(JOB) })
     expect(active.json).toEqual({ error: { code: 'job_active', ...example.errors.job_active } })
     media.release()
     await service.ended(JOB)
-    const over = await shell('curl -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/cancel"', { JOB })
+    const over = await shell('curl -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/cancel"', { JOB: String(JOB) })
     expect(over.json).toEqual({ error: { code: 'job_finished', ...example.errors.job_finished } })
     const { outputs } = (await service.status(JOB))!
     const beyond = await shell('curl -H "Range: bytes=99999999-" "$URL"', { URL: outputs[0]!.url })
