@@ -50,7 +50,8 @@ export function connection(values: Values, env: NodeJS.ProcessEnv): { address: s
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
   const key = String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '')
   if (address === '') throw new UsageError('Which service? Give --url or set SPLICEPOINT_URL.')
-  const url = URL.parse(address)
+  // URL.parse is newer than Node 20.
+  const url = URL.canParse(address) ? new URL(address) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new UsageError(
       'The address of the service must be like https://transcode.example.com, and the key apart from it.',

@@ -23,7 +23,8 @@ export async function download(output: PublicOutput, directory: string, signal?:
   // "../" cannot climb above the slash.
   const file = join(directory, normalize(`/${output.path}`))
   if (await isSame(file, output)) return { file, already: true }
-  const url = URL.parse(output.url)
+  // URL.parse is newer than Node 20.
+  const url = URL.canParse(output.url) ? new URL(output.url) : null
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new Error(`${output.path} is in a store of yours (${output.location}); it can only be read there.`)
   }
