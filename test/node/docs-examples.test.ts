@@ -53,7 +53,12 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
   ['docs/concepts.md', '', 'a diagram'],
-  ['docs/operating.md', 'docker build', 'test/node/deploy.test.ts, where a Docker engine runs'],
+  ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
+  [
+    'docs/operating.md',
+    'export TRANSCODER_SECRET',
+    'test/node/deploy/image.test.ts passes jobs through such a container',
+  ],
   ['docs/operating.md', 'scrape_configs', 'it needs Prometheus'],
   [
     'docs/performance.md',

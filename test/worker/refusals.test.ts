@@ -30,7 +30,7 @@ test.each([
 
 test.each([
   ['/api/v0/keys', 'POST', { account: 'Me!' }, 'account must be 1 to 40 lower-case letters'],
-  ['/api/v0/keys', 'POST', { scope: ['jobs'] }, 'scope is not known here; there is account, label, scopes'],
+  ['/api/v0/keys', 'POST', { scope: ['jobs'] }, 'scope is not known here; there is account, scopes, label'],
   ['/api/v0/keys', 'POST', [], 'the body must be a JSON object; an array was given'],
   ['/api/v0/accounts/me', 'PUT', { weight: 0 }, 'weight must be a number from 0.01 to 100; 0 was given'],
   ['/api/v0/vault/rotate?after=x', 'POST', {}, 'after must be the next of the last answer'],

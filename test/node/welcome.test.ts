@@ -1,0 +1,27 @@
+// In charge of: what `npm start` prints for people to paste.
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { parse } from '../../cli/arguments.ts'
+import { readSettings } from '../../scripts/local/settings.ts'
+import type { RunningService } from '../../scripts/local/supervisor.ts'
+import { welcome } from '../../scripts/local/welcome.ts'
+
+const service = {
+  baseUrl: 'http://127.0.0.1:8787',
+  apiKey: 'key_CWgoXYTY5ygPTxGSZxAq8RK7',
+  engine: { version: '7.1', ffmpeg: '/usr/bin/ffmpeg' },
+} as RunningService
+const lines = welcome(service, readSettings({})).split('\n')
+const line = (start: string): string => lines.find((one) => one.trim().startsWith(start)) ?? ''
+
+test('the first line sets what the README and the command ask for', () => {
+  const script = `${line('export ')}; printf '%s\\n' "$BASE" "$KEY" "$SPLICEPOINT_URL" "$SPLICEPOINT_KEY"`
+  const set = execFileSync('sh', ['-euc', script], { encoding: 'utf8' })
+  expect(set.trim().split('\n')).toEqual([service.baseUrl, service.apiKey, service.baseUrl, service.apiKey])
+})
+
+test('the second is a command that there is', () => {
+  const [npx, name, ...args] = line('npx ').trim().split(' ')
+  expect([npx, name]).toEqual(['npx', 'splicepoint'])
+  expect(parse(args)).toMatchObject({ name: 'submit', words: ['film.mp4'], values: { download: 'out' } })
+})
