@@ -162,7 +162,8 @@ const EXPECTED = `(() => {
 })()`
 const AT = `(() => {
   const element = document.activeElement
-  const ring = (style) => style.outlineStyle !== 'none' && style.outlineWidth !== '0px'
+  // What cannot be seen has no ring that could be.
+  const ring = (style) => style.outlineStyle !== 'none' && style.outlineWidth !== '0px' && style.opacity !== '0'
   const next = element.nextElementSibling
   const ringed = ring(getComputedStyle(element)) || ring(getComputedStyle(element, '::after')) ||
     (next !== null && ring(getComputedStyle(next)))
