@@ -211,6 +211,7 @@ export const schemas: Record<string, Schema> = {
     resealed: count,
     done: { type: 'boolean' },
     unreadable: { type: 'array', items: id, description: 'Jobs whose key is in the vault no more.' },
+    unreadable_keys: { type: 'array', items: text, description: 'API keys whose webhook_url is lost in the same way.' },
     next: { ...count, description: 'The parameter `after` of the next call.' },
   }),
   Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
