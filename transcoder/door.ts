@@ -27,6 +27,8 @@ export interface DoorOptions {
   backoff?: Backoff
   /** Longest silence of one transfer or answer, in milliseconds. */
   stallMs?: number
+  /** Milliseconds for which a piece of the source is asked for again. */
+  giveUpMs?: number | undefined
 }
 
 /** A slice of a file, read anew for every try: nothing larger than one chunk of it is ever in memory. */
@@ -56,12 +58,14 @@ export class Door {
   readonly #token: string
   readonly #backoff: Backoff
   readonly #stallMs: number
+  readonly #giveUpMs: number
 
   constructor(options: DoorOptions) {
     this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
     this.#token = options.token
     this.#backoff = options.backoff ?? defaultBackoff
     this.#stallMs = options.stallMs ?? MINUTE_MS
+    this.#giveUpMs = options.giveUpMs ?? MINUTE_MS
   }
 
   async task(signal: AbortSignal): Promise<TaskDescription> {
@@ -187,7 +191,7 @@ export class Door {
     signal: AbortSignal,
     take: (body: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T> {
-    return retry({ totalMs: MINUTE_MS, backoff: this.#backoff, signal }, async () => {
+    return retry({ totalMs: this.#giveUpMs, backoff: this.#backoff, signal }, async () => {
       const stall = new Stall(this.#stallMs, signal)
       try {
         const response = await this.#fetch(`/input/hls/${piece}`, {

@@ -56,7 +56,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
   const { halt, settings } = context
   const log = context.log.with({ task: request.task_id, attempt: request.attempt })
-  const door = new Door({ base: request.door, taskId: request.task_id, token: request.token })
+  const door = new Door({
+    base: request.door,
+    taskId: request.task_id,
+    token: request.token,
+    giveUpMs: context.source?.giveUpMs,
+  })
   const lanes = new Lanes(TRANSFERS)
   const progress = new Progress(() => lanes.figures())
   const beating = new AbortController()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { HlsDescription, HlsSegment, HlsTrack } from '#contract/task.ts'
 import type { Door } from '../door.ts'
 import { TaskError } from '../failure.ts'
+import { lackingAtEnd, lackingSeconds, roundingOf, SpanReader, type Span } from '../mpegts/span.ts'
 import { rest } from '../retry.ts'
 import { requireSpace } from '../workspace.ts'
 import { decrypted, HEAD_BYTES, kindOf, withoutTag, type PieceKind } from './pieces.ts'
@@ -84,10 +85,15 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
   let file: FileHandle | null = null
   let end = 0
   let before: HlsSegment | null = null
+  let spans: Spans | null = null
+  let rounding: number | null = null
   try {
     for (const [n, segment] of track.segments.entries()) {
       await requireSpace(context.directory, ROOM_BYTES)
       if (before === null || segment.discontinuity || segment.map !== before.map) {
+        requireEnd(spans, before, n, rounding)
+        rounding = null
+        spans = null
         await file?.close()
         const path = join(context.directory, `track-${index}-${made.length}`)
         file = await open(path, 'w')
@@ -99,17 +105,49 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
       const stretch = made.at(-1)!
       stretch.seconds += segment.seconds
       const hasMap = segment.map !== null
-      const size = await take(context, file!, end, { name: `${index}/segments/${n}`, ...segment }, { stretch, hasMap })
+      const piece = { name: `${index}/segments/${n}`, ...segment }
+      const media: Media = { stretch, hasMap, spans: new Map() }
+      const size = await take(context, file!, end, piece, media)
       if (stretch.kind === 'mpegts' && (size - end) % PACKET !== 0) {
         throw new TaskError('source_incomplete', `Segment ${n + 1} of the source is cut: it ends within a packet.`)
+      }
+      if (stretch.kind === 'mpegts') {
+        const lacking = spans === null || before === null ? 0 : lackingSeconds(spans, before.seconds, media.spans)
+        if (lacking > 0) throw cutSegment(n, lacking)
+        if (before !== null && spans !== null && spans.size > 0)
+          rounding = Math.max(rounding ?? 0, roundingOf(spans, before.seconds))
+        spans = media.spans
       }
       end = size
       before = segment
     }
+    requireEnd(spans, before, track.segments.length, rounding)
   } finally {
     await file?.close()
   }
   return made
+}
+
+type Spans = ReadonlyMap<number, Span>
+
+/** `n` is the number of the segment, from 1. */
+function requireEnd(spans: Spans | null, segment: HlsSegment | null, n: number, rounding: number | null): void {
+  // Of streams that this cannot read nothing is known, but that they were there before.
+  if (spans === null || segment === null || (spans.size === 0 && rounding === null)) return
+  const lacking = lackingAtEnd(spans, segment.seconds, rounding)
+  if (lacking > 0) throw cutSegment(n, lacking)
+}
+
+function cutSegment(n: number, seconds: number): TaskError {
+  const why = `Segment ${n} of the source is cut: ${seconds.toFixed(2)} s of what the playlist says are not in it.`
+  return new TaskError('source_incomplete', why, { details: { segment: n, lacking_seconds: seconds } })
+}
+
+interface Media {
+  stretch: Stretch
+  hasMap: boolean
+  /** Of a transport stream, once it was taken. */
+  spans: Spans
 }
 
 /** Appends one piece at `from`; a try that failed is overwritten. Returns where it ends. */
@@ -118,7 +156,7 @@ async function take(
   file: FileHandle,
   from: number,
   piece: { name: string; key: number | null; iv: string | null },
-  segment: { stretch: Stretch; hasMap: boolean } | null,
+  media: Media | null,
 ): Promise<number> {
   const { door, pin, signal } = context
   const key = piece.key === null ? null : await keyOf(context, piece.key)
@@ -126,13 +164,14 @@ async function take(
     await file.truncate(from)
     const clear = key === null ? body : decrypted(body, key, piece.iv ?? '')
     let at = from
-    for await (const chunk of segment === null
-      ? clear
-      : recognised(clear, segment.stretch, segment.hasMap, from === 0)) {
+    const reader = new SpanReader()
+    for await (const chunk of media === null ? clear : recognised(clear, media.stretch, media.hasMap, from === 0)) {
+      if (media?.stretch.kind === 'mpegts') reader.push(chunk)
       await file.write(chunk, 0, chunk.length, at)
       at += chunk.length
     }
     if (at === from) throw new TaskError('source_incomplete', 'A piece of the source is empty.')
+    if (media !== null) media.spans = reader.end()
     return at
   })
 }

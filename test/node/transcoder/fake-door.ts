@@ -16,6 +16,7 @@ import {
   type EstimatePost,
   type FailPost,
   type FinishPost,
+  type HlsDescription,
   type PlanPost,
   type ProgressPost,
   type TaskDescription,
@@ -33,6 +34,8 @@ export type Operation =
   | 'task'
   | 'plan'
   | 'input'
+  | 'hls'
+  | 'piece'
   | 'logo'
   | 'uploads'
   | 'part'
@@ -75,6 +78,8 @@ export class FakeDoor {
   estimated: EstimatePost | null = null
   source: FakeSource
   logo: Buffer = Buffer.alloc(0)
+  /** What the playlist at the input consists of; its only track has these segments. */
+  hls: { description: HlsDescription; segments: Buffer[] } | null = null
   task: TaskDescription | null = null
   storedPlan: unknown = null
   partSize = 8 * 1024 * 1024
@@ -144,16 +149,19 @@ export class FakeDoor {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
+    const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/segments\/(\d+))?$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
       /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
-    if (!match && !output) {
+    if (!match && !output && !piece) {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return json(response, 404, { error: { code: 'not_found', message: url } })
     }
-    const operation = (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part') as Operation
+    const hls = piece && (piece[1] === undefined ? 'hls' : 'piece')
+    const operation = (hls ??
+      (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
       this.breaches.push(`wrong token on ${operation}`)
       return json(response, 401, { error: { code: 'unauthorized', message: 'token' } })
@@ -166,6 +174,13 @@ export class FakeDoor {
         return json(response, 200, this.task)
       case 'input':
         return this.input(request, response)
+      case 'hls':
+        return json(response, 200, this.hls!.description)
+      case 'piece': {
+        const bytes = this.hls!.segments[Number(piece![1])]!
+        response.writeHead(200, { 'content-length': String(bytes.length) }).end(bytes)
+        return
+      }
       case 'logo':
         response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
         return

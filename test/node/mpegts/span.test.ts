@@ -1,0 +1,61 @@
+// Whether media is missing at the end of a segment, by its own time stamps and its playlist.
+import { expect, test } from 'vitest'
+import { lackingAtEnd, lackingSeconds, type Span } from '../../../transcoder/mpegts/span.ts'
+
+const [VIDEO, AUDIO] = [256, 257]
+/** From and to in seconds, as stamps of units that last `step`. */
+const span = (from: number, to: number, step: number, isSound = false): Span => ({
+  first: from * 90_000,
+  last: (to - step) * 90_000,
+  step: step * 90_000,
+  isSound,
+  isOpen: false,
+  startsInside: false,
+})
+const both = (from: number, picturesTo: number, soundTo: number) =>
+  new Map([
+    [VIDEO, span(from, picturesTo, 0.04)],
+    [AUDIO, span(from, soundTo, 0.24, true)],
+  ])
+const next = both(12, 14, 14)
+
+test.each([
+  ['a whole one', both(10, 12, 12), 2, 0],
+  ['one that is cut', both(10, 11.2, 11.2), 2, 0.8],
+  ['one that lost its last sound', both(10, 12, 11.76), 2, 0.24],
+  ['one whose pictures pause while the sound goes on', both(10, 11, 12), 2, 0],
+  ['a gap that the playlist knows of', both(10, 11.2, 11.2), 1.2, 0],
+  ['a playlist that rounds up', both(10, 12, 12), 3, 0],
+  ['tables and nothing else', new Map<number, Span>(), 2, 2],
+])('%s', (_title, spans, seconds, lacking) => {
+  expect(lackingSeconds(spans, seconds, next)).toBeCloseTo(lacking, 6)
+})
+
+test('pictures without any sound may pause for half a second', () => {
+  const silent = (to: number) => new Map([[VIDEO, span(10, to, 0.04)]])
+  expect(lackingSeconds(silent(11.6), 2, next)).toBe(0)
+  expect(lackingSeconds(silent(11), 2, next)).toBeCloseTo(1, 6)
+})
+
+test('a clock that begins anew in between is none', () => {
+  const end = 2 ** 33 / 90_000
+  expect(lackingSeconds(both(end - 2, end, end), 2, both(0, 2, 2))).toBeCloseTo(0, 6)
+})
+
+test('a sound that announces bytes which do not come is cut; one that goes on in the next segment is not', () => {
+  const spans = both(10, 12, 12)
+  spans.set(AUDIO, { ...spans.get(AUDIO)!, isOpen: true })
+  expect(lackingSeconds(spans, 2, next)).toBeGreaterThan(0)
+  expect(lackingAtEnd(spans, 2, 0)).toBeGreaterThan(0)
+  const inside = new Map(next).set(AUDIO, { ...next.get(AUDIO)!, startsInside: true })
+  expect(lackingSeconds(spans, 2, inside)).toBe(0)
+})
+
+test('the last one is as long as the playlist says, as exactly as it said so before', () => {
+  expect(lackingAtEnd(both(10, 12, 12), 2.04, null)).toBe(0)
+  expect(lackingAtEnd(both(10, 11.2, 11.2), 2.04, null)).toBeCloseTo(0.84, 6)
+  // Whole numbers may be rounded, unless they were not until then.
+  expect(lackingAtEnd(both(10, 11.2, 11.2), 2, null)).toBe(0)
+  expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.9)).toBe(0)
+  expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.01)).toBeCloseTo(0.8, 6)
+})

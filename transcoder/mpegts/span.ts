@@ -1,0 +1,137 @@
+// In charge of: from when to when the streams of one transport stream segment last, and whether media is missing between two of them.
+// Not in charge of: packets that are cut, the rest of an HLS source (input/hls.ts).
+import { pesStamps, TICKS_PER_SECOND, ticksBetween } from './clock.ts'
+import { PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
+
+/** PTS in ticks. */
+export interface Span {
+  first: number
+  last: number
+  /** The longest time from one unit to the next: what the last one may last. 0 where there is only one. */
+  step: number
+  isSound: boolean
+  /** Its last unit says that more bytes belong to it. */
+  isOpen: boolean
+  /** It begins with the rest of a unit. */
+  startsInside: boolean
+}
+
+interface Seen {
+  isSound: boolean
+  stamps: number[]
+  /** Bytes that the unit under way still has to come; −Infinity where it does not say. */
+  owes: number
+  startsInside: boolean
+}
+
+/** Reads PES headers of pictures and sounds as they pass. */
+export class SpanReader {
+  readonly #packets = new PacketReader()
+  readonly #seen = new Map<number, Seen>()
+  readonly #inside = new Set<number>()
+
+  push(chunk: Uint8Array): void {
+    for (const packet of this.#packets.push(chunk)) this.#read(packet)
+  }
+
+  end(): Map<number, Span> {
+    for (const packet of this.#packets.end()) this.#read(packet)
+    return new Map(
+      [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside }]) => [
+        pid,
+        { ...spanOf(stamps), isSound, isOpen: owes > 0, startsInside },
+      ]),
+    )
+  }
+
+  #read(packet: Uint8Array): void {
+    const pid = pidOf(packet)
+    const payload = payloadOf(packet)
+    if (!startsUnit(packet)) {
+      const seen = this.#seen.get(pid)
+      if (seen !== undefined) seen.owes -= payload.length
+      else if (payload.length > 0) this.#inside.add(pid)
+      return
+    }
+    const id = payload[3] ?? 0
+    // stream_id of ISO/IEC 13818-1, table 2-22: audio and video. What else there is may pause.
+    if (id < 0xc0 || id > 0xef) return
+    const stamps = pesStamps(payload)
+    if (stamps === null) return
+    const length = (payload[4]! << 8) | payload[5]!
+    const owes = length === 0 ? Number.NEGATIVE_INFINITY : length + 6 - payload.length
+    const seen = this.#seen.get(pid)
+    if (seen === undefined)
+      this.#seen.set(pid, { isSound: id < 0xe0, stamps: [stamps.pts], owes, startsInside: this.#inside.has(pid) })
+    else {
+      seen.stamps.push(stamps.pts)
+      seen.owes = owes
+    }
+  }
+}
+
+/** Pictures are not in the order in which they are shown; distances to the first one are. */
+function spanOf(stamps: readonly number[]): Pick<Span, 'first' | 'last' | 'step'> {
+  const [anchor = 0] = stamps
+  const sorted = stamps.map((pts) => ticksBetween(anchor, pts)).sort((a, b) => a - b)
+  const steps = sorted.map((at, n) => (n === 0 ? 0 : at - sorted[n - 1]!))
+  return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MOST_STEPS)) }
+}
+
+const MOST_STEPS = 1000
+/** Gaps below these are rounding, a picture that a camera dropped, or one that stands until something moves. */
+const LEAST_SOUND_TICKS = 0.05 * TICKS_PER_SECOND
+const LEAST_PICTURE_TICKS = 0.1 * TICKS_PER_SECOND
+const LEAST_SILENT_PICTURE_TICKS = 0.5 * TICKS_PER_SECOND
+
+/** Seconds that the streams of a segment last, by the longest of them. */
+function lastingSeconds(spans: ReadonlyMap<number, Span>): number {
+  const ticks = [...spans.values()].map(({ first, last, step }) => last - first + step)
+  return Math.max(0, ...ticks) / TICKS_PER_SECOND
+}
+
+/**
+ * Seconds that lack at the end of a segment which is said to last `seconds`, in front of the `next` of the same stretch; 0 = none.
+ * A pause in the time stamps alone is no proof, nor is a playlist that rounds: both must say so. Pictures may pause where sound goes on.
+ */
+export function lackingSeconds(
+  spans: ReadonlyMap<number, Span>,
+  seconds: number,
+  next: ReadonlyMap<number, Span>,
+): number {
+  if (spans.size === 0) return next.size === 0 ? 0 : seconds
+  const gaps = [...spans].flatMap(([pid, span]) => {
+    const after = next.get(pid)
+    if (after === undefined) return []
+    const step = Math.max(span.step, after.step)
+    const gap = ticksBetween(span.last, after.first) - step
+    // Bytes that are announced and do not come in the next segment either.
+    if (span.isOpen && !after.startsInside)
+      return [{ isSound: true, step: 0, gap: Math.max(gap, step, LEAST_PICTURE_TICKS) }]
+    const short = seconds * TICKS_PER_SECOND - (span.last - span.first + step)
+    return [{ isSound: span.isSound, step, gap: short > gap / 2 ? gap : 0 }]
+  })
+  const sounds = gaps.filter(({ isSound }) => isSound)
+  const cut = sounds.filter(({ gap, step }) => gap > Math.max(LEAST_SOUND_TICKS, step / 2))
+  const least = sounds.length === 0 ? LEAST_SILENT_PICTURE_TICKS : LEAST_PICTURE_TICKS
+  const pictures = gaps.filter(({ isSound, gap, step }) => !isSound && gap > Math.max(least, 2 * step))
+  const goesOn = sounds.length > cut.length
+  return Math.max(0, ...[...cut, ...(goesOn ? [] : pictures)].map(({ gap }) => gap)) / TICKS_PER_SECOND
+}
+
+/** How far the playlist is from what a segment is: none of it where it rounds. */
+export function roundingOf(spans: ReadonlyMap<number, Span>, seconds: number): number {
+  return Math.abs(seconds - lastingSeconds(spans))
+}
+
+/** The same for the last segment of a stretch, whose length only the playlist knows. `rounding` null = no segment was before it. */
+export function lackingAtEnd(spans: ReadonlyMap<number, Span>, seconds: number, rounding: number | null): number {
+  const streams = [...spans.values()]
+  const step = Math.max(0, ...streams.map((span) => span.step)) / TICKS_PER_SECOND
+  // RFC 8216, 4.3.2.1: before version 3 durations are whole numbers, the nearest or the next.
+  const usual = rounding ?? (Number.isInteger(seconds) ? 1 : 0)
+  const least = Math.max(LEAST_PICTURE_TICKS / TICKS_PER_SECOND, usual, step)
+  const short = seconds - lastingSeconds(spans)
+  if (streams.some(({ isOpen }) => isOpen)) return Math.max(short, step)
+  return short > least ? short : 0
+}
