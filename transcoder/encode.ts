@@ -107,6 +107,7 @@ async function encodeOnce(
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireGoodExit(result)
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
+    if (plan.durationSeconds !== null && CUT_ELEMENT.test(result.stderr)) throw cutSource(result.stderr.slice(-200))
     explainingCuts(result, () => pipes?.requireWhole(source))
     for (const [index, output] of planned.entries()) {
       const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
@@ -172,11 +173,24 @@ function spawnFfmpeg(
     takers: [...takers, ...(pipes?.takers ?? [])],
     isHeld: () => pipes?.isHeld === true,
     onProgress: (report) => {
+      requirePlausible(report.outSeconds, plan.durationSeconds, halt)
       const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
       progress.encoded({ fraction, speed: report.speed })
       poke()
     },
   })
+}
+
+/** Times of a source may be told wrong, but not that wrong: one broken stamp makes 26 h of one picture of a second's film. */
+const LONGER_FACTOR = 10
+const LONGER_SECONDS = 600
+
+function requirePlausible(seconds: number, expected: number | null, halt: AbortController): void {
+  if (expected === null || seconds <= expected * LONGER_FACTOR + LONGER_SECONDS) return
+  const why = `The time stamps of the source jump: it lasts ${expected.toFixed(1)} s, and what was made of it ${seconds.toFixed(0)} s.`
+  halt.abort(
+    new TaskError('source_damaged', why, { details: { expected_seconds: expected, measured_seconds: seconds } }),
+  )
 }
 
 /** ffmpeg exits with 0 on a source that broke off half way: what the gateway could not give decides, before the exit code. */
@@ -188,6 +202,8 @@ export function requireSource(attempt: Pick<Attempt, 'gateway'>): void {
 
 /** mov.c: the index places a sample behind the end of the file, all of which was delivered. ffmpeg still exits with 0. */
 const CUT_SOURCE = /offset 0x[0-9a-f]+: partial file/
+/** matroskadec.c: an element is longer than what is left. A recording that says no length may end anywhere. */
+const CUT_ELEMENT = /File ended prematurely/
 
 function explainingCuts(result: FfmpegResult, check: () => void): void {
   try {

@@ -84,9 +84,12 @@ const LEAST_SOUND_TICKS = 0.05 * TICKS_PER_SECOND
 const LEAST_PICTURE_TICKS = 0.1 * TICKS_PER_SECOND
 const LEAST_SILENT_PICTURE_TICKS = 0.5 * TICKS_PER_SECOND
 
-/** Seconds that the streams of a segment last, by the longest of them. */
+/** Seconds that a segment lasts, by its pictures where it has some: units of sound are longer, and less exact. */
 function lastingSeconds(spans: ReadonlyMap<number, Span>): number {
-  const ticks = [...spans.values()].map(({ first, last, step }) => last - first + step)
+  const pictures = [...spans.values()].filter(({ isSound }) => !isSound)
+  const ticks = (pictures.length > 0 ? pictures : [...spans.values()]).map(
+    ({ first, last, step }) => last - first + step,
+  )
   return Math.max(0, ...ticks) / TICKS_PER_SECOND
 }
 
@@ -127,7 +130,8 @@ export function roundingOf(spans: ReadonlyMap<number, Span>, seconds: number): n
 /** The same for the last segment of a stretch, whose length only the playlist knows. `rounding` null = no segment was before it. */
 export function lackingAtEnd(spans: ReadonlyMap<number, Span>, seconds: number, rounding: number | null): number {
   const streams = [...spans.values()]
-  const step = Math.max(0, ...streams.map((span) => span.step)) / TICKS_PER_SECOND
+  const pictures = streams.filter(({ isSound }) => !isSound)
+  const step = Math.max(0, ...(pictures.length > 0 ? pictures : streams).map((span) => span.step)) / TICKS_PER_SECOND
   // RFC 8216, 4.3.2.1: before version 3 durations are whole numbers, the nearest or the next.
   const usual = rounding ?? (Number.isInteger(seconds) ? 1 : 0)
   const least = Math.max(LEAST_PICTURE_TICKS / TICKS_PER_SECOND, usual, step)

@@ -20,7 +20,7 @@ const runs = Number(process.env['FUZZ_RUNS'] ?? '6')
 const seed = Number(process.env['FUZZ_SEED'] ?? '20261')
 /** Of one ffmpeg or ffprobe; a job of 320 × 180 takes about 100 MiB. */
 const MOST_RESIDENT_KIB = 1536 * 1024
-const JOB_MS = 120_000
+const JOB_MS = 300_000
 const codecs: Record<string, string[]> = {
   mp4: [],
   ts: [],
