@@ -77,9 +77,9 @@ export function explainExit(ending: Ending): Verdict | null {
   if (known !== undefined) return known
   if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
   for (const [pattern, code, message] of causes) if (pattern.test(ending.stderr)) return { code, message }
-  // ffmpeg ends by itself on SIGXCPU, with this code and a word that is told at a chattier level only. Nobody else sends it a
+  // ffmpeg ends by itself on SIGXCPU, with 255 (123 from the fourth on, one comes every second) and a word that is told at a chattier level only. Nobody else sends it a
   // signal: one of ours is not explained here.
-  if (ending.code === 255) return signals['SIGXCPU']!
+  if (ending.code === 255 || ending.code === 123) return signals['SIGXCPU']!
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {
     code: 'encoder_failed',

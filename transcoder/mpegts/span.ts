@@ -73,7 +73,7 @@ export class SpanReader {
 /** Pictures are not in the order in which they are shown; distances to the first one are. */
 function spanOf(stamps: readonly number[]): Pick<Span, 'first' | 'last' | 'step'> {
   const [anchor = 0] = stamps
-  const sorted = stamps.map((pts) => ticksBetween(anchor, pts)).sort((a, b) => a - b)
+  const sorted = stamps.map((pts) => ticksBetween(anchor, pts)).toSorted((a, b) => a - b)
   const steps = sorted.map((at, n) => (n === 0 ? 0 : at - sorted[n - 1]!))
   return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MOST_STEPS)) }
 }

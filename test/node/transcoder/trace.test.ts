@@ -8,7 +8,7 @@ import { openCell } from '../../../transcoder/ffmpeg/isolation.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { runTask } from '../../../transcoder/run.ts'
 import { mutate, random, swollenInputs, textInputs } from '../service/hostile-inputs.ts'
-import { FakeDoor } from './fake-door.ts'
+import { FakeDoor, json } from './fake-door.ts'
 import { describeTask, makeClip, openBench, requestFor, type Bench } from './task-fixture.ts'
 
 const LONG = process.env['HOSTILE'] === 'long'
@@ -60,6 +60,11 @@ async function traced(bytes: Buffer): Promise<Traced & { door: FakeDoor }> {
   const log = `trace-${(runs += 1)}`
   try {
     door.task = describeTask({ container: 'mp4' })
+    // The Worker reads playlists, and refuses these.
+    door.faults.hls = ({ response }) => {
+      json(response, 422, { error: { code: 'source_damaged', message: 'The playlist is refused.' } })
+      return true
+    }
     await runTask(requestFor(door), { ...bench.context(), engine: await watched(join(bench.directory, log)) })
   } finally {
     await door.stop()
