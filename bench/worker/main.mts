@@ -1,9 +1,13 @@
 // In charge of: the product's Worker with bare routes beside it, so that both run in one workerd over one database.
 // Not in charge of: being part of the product. `.mts`, because it is checked with a Worker's types (tsconfig.json here).
+import { validateJob } from '#contract/job.ts'
 import product from '../../worker/index.ts'
+import { SECRETS_FIELD } from '../../worker/sink.ts'
+import { seal } from '../../worker/vault.ts'
 import type { StartMessage } from '../../worker/schedule.ts'
 
-export { ContainerProxy, Courier, JobMonitor, Transcoder } from '../../worker/index.ts'
+// Its Durable Objects too, whichever there are.
+export * from '../../worker/index.ts'
 
 const FAR = Date.UTC(2100, 0)
 
@@ -17,12 +21,12 @@ export default {
 } satisfies ExportedHandler<Env, StartMessage>
 
 const routes: Record<string, (request: Request, env: Env) => Promise<Response>> = {
-  '/bare': async (request) => new Response(`ok ${(await request.text()).length}`),
+  '/api/bare': async (request) => new Response(`ok ${(await request.text()).length}`),
 
-  '/bare-d1-read': async (_request, env) =>
+  '/api/bare-d1-read': async (_request, env) =>
     Response.json(await env.DB.prepare('SELECT * FROM bare WHERE id = ?1').bind(1).first()),
 
-  '/bare-d1-write': async (request, env) =>
+  '/api/bare-d1-write': async (request, env) =>
     Response.json(
       await env.DB.prepare(INSERT)
         .bind(crypto.randomUUID(), await request.text(), Date.now())
@@ -30,7 +34,7 @@ const routes: Record<string, (request: Request, env: Env) => Promise<Response>> 
     ),
 
   // What two statements cost, since a job has a task.
-  '/bare-d1-batch': async (request, env) => {
+  '/api/bare-d1-batch': async (request, env) => {
     const insert = env.DB.prepare(INSERT)
     const [first] = await env.DB.batch([
       insert.bind(crypto.randomUUID(), await request.text(), Date.now()),
@@ -39,12 +43,27 @@ const routes: Record<string, (request: Request, env: Env) => Promise<Response>> 
     return Response.json(first?.results[0])
   },
 
+  // What creating a job takes before the ledger is asked.
+  '/api/bare-validate': async (request, env) => {
+    const checked = validateJob(await request.json(), { baseUrl: new URL(request.url).origin })
+    if (!checked.ok) return Response.json(checked.problems, { status: 400 })
+    const sealed = await seal(env, 'bench', crypto.randomUUID(), SECRETS_FIELD, checked.secrets)
+    return Response.json([checked.config, checked.warnings, sealed.length])
+  },
+
+  '/api/bare-jobs': async (_request, env) => {
+    const { results } = await env.DB.prepare(
+      'SELECT id, job_id, (SELECT COUNT(*) FROM tasks WHERE job = jobs.id) AS tasks FROM jobs',
+    ).all()
+    return Response.json(results)
+  },
+
   /** Bare rows as large as a job's; all slots taken, so that nothing starts; the job in the body finished with outputs. */
-  '/bare-setup': async (request, env) => {
+  '/api/bare-setup': async (request, env) => {
     const { job, outputs } = await request.json<{ job: number; outputs: string }>()
     await env.DB.batch([
       env.DB.prepare(
-        'CREATE TABLE bare (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, at INTEGER NOT NULL)',
+        'CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, at INTEGER NOT NULL)',
       ),
       env.DB.prepare(
         `INSERT INTO bare (name, body, at) SELECT job_id, config, created_at FROM jobs WHERE id = ?1`,

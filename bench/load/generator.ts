@@ -1,0 +1,94 @@
+// In charge of: sending requests, in a process of its own so that its CPU time is not taken for the service's: at a fixed
+// rate, whether or not answers come (open loop), or always so many at once (closed loop).
+// Not in charge of: what the figures mean (rows/load.ts).
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool } from 'undici'
+
+export interface Order {
+  origin: string
+  method: 'GET' | 'POST'
+  /** Taken in turns, each with its own key. */
+  targets: { path: string; authorization: string }[]
+  body: string | null
+  /** The status that every answer should have. */
+  expected: number
+  /** `rate`: requests a second, open loop. `inFlight`: at once, closed loop. */
+  pace: { rate: number } | { inFlight: number }
+  seconds: number
+}
+
+export interface Outcome {
+  /** From when a request was due (open loop) or sent, to the last byte of its answer; in ms, in no order. */
+  latencies: number[]
+  /** Until the last answer. */
+  seconds: number
+  /** Answers of other statuses and broken connections, by what they were. */
+  failures: Record<string, number>
+  /** Of each created job. */
+  created: { id: number; jobId: string; authorization: string }[]
+}
+
+const CONNECTIONS = 64
+
+export async function generate(order: Order): Promise<Outcome> {
+  const pool = new Pool(order.origin, { connections: CONNECTIONS, headersTimeout: 120_000, bodyTimeout: 120_000 })
+  const outcome: Outcome = { latencies: [], seconds: 0, failures: {}, created: [] }
+  const began = performance.now()
+  let sent = 0
+  const send = async (due: number): Promise<void> => {
+    const target = order.targets[sent++ % order.targets.length]!
+    let failure: string | null = null
+    try {
+      const answer = await pool.request({
+        method: order.method,
+        path: target.path,
+        headers: {
+          authorization: target.authorization,
+          ...(order.body === null ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(order.body === null ? {} : { body: order.body }),
+      })
+      const text = await answer.body.text()
+      if (answer.statusCode !== order.expected) failure = `${answer.statusCode} ${text.slice(0, 100)}`
+      else if (text.startsWith('{"_auto_generated_id_"')) {
+        const made = JSON.parse(text) as { _auto_generated_id_: number; job_id: string }
+        outcome.created.push({ id: made._auto_generated_id_, jobId: made.job_id, authorization: target.authorization })
+      }
+    } catch (error) {
+      failure = String(error)
+    }
+    if (failure !== null) outcome.failures[failure] = (outcome.failures[failure] ?? 0) + 1
+    outcome.latencies.push(performance.now() - due)
+  }
+
+  const { pace } = order
+  const until = began + order.seconds * 1000
+  if ('inFlight' in pace) {
+    const lane = async (): Promise<void> => {
+      while (performance.now() < until) await send(performance.now())
+    }
+    await Promise.all(Array.from({ length: pace.inFlight }, lane))
+  } else {
+    const answers: Promise<void>[] = []
+    const total = Math.round(pace.rate * order.seconds)
+    while (answers.length < total) {
+      const now = performance.now()
+      // A late timer sends what it missed at once; each is measured from when it was due.
+      for (; answers.length < total;) {
+        const due = began + (answers.length / pace.rate) * 1000
+        if (due > now) break
+        answers.push(send(due))
+      }
+      await pause(1)
+    }
+    await Promise.all(answers)
+  }
+  outcome.seconds = (performance.now() - began) / 1000
+  await pool.close()
+  return outcome
+}
+
+process.on('message', (order: Order) => {
+  void generate(order).then((outcome) => process.send?.(outcome))
+})
+process.on('disconnect', () => process.exit(0))
