@@ -3,7 +3,7 @@
 import * as z from 'zod/mini'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
-import { publishedLimits } from '#contract/limits.ts'
+import { MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
 import type { PublicOutput, PublicStatus } from '#contract/status.ts'
 import { answer, count, orNull, ref, text, time, type Schema } from './parts.ts'
 import { requestSchemas } from './request.ts'
@@ -58,7 +58,10 @@ const status: Record<keyof PublicStatus, Schema> = {
   estimate: { type: ['object', 'null'], description: 'Of a dry run that ended well (docs/dry-run.md).' },
   retry_of: { type: ['integer', 'null'] },
   input_name: { ...text, description: 'What the source is called: an upload’s name, else the file’s in its address.' },
-  queue_position: { type: ['integer', 'null'] },
+  queue_position: {
+    type: ['integer', 'null'],
+    description: `Queued jobs that stand before it; ${MAX_QUEUE_POSITION} = so many or more.`,
+  },
   eta_seconds: { type: ['number', 'null'] },
   created_at: time,
   started_at: orNull(time),

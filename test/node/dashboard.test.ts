@@ -165,6 +165,7 @@ const status = {
 test.for([
   [{}, 'Waiting; 2 jobs are before it.'],
   [{ queue_position: 0 }, 'Next in the queue.'],
+  [{ queue_position: 1000 }, 'Waiting; 1000 jobs or more are before it.'],
   [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding; about 1 min 15 s left.'],
   [{ job_completed: true, phase: 'done' }, 'All outputs are in place.'],
   [{ state: 'error', job_completed: true }, 'The job failed.'],

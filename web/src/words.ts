@@ -1,5 +1,6 @@
 // In charge of: figures and states as people read them. Pure.
 import type { Range } from '#contract/estimate.ts'
+import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { Phase, PublicStatus } from '#contract/status.ts'
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
@@ -102,6 +103,7 @@ export function situation(status: PublicStatus): string {
   if (standing === 'cancelled') return 'The job was cancelled.'
   const before = status.queue_position
   if (status.phase === 'queued' && before !== null) {
+    if (before >= MAX_QUEUE_POSITION) return `Waiting; ${before} jobs or more are before it.`
     return before === 0 ? 'Next in the queue.' : `Waiting; ${before} ${before === 1 ? 'job is' : 'jobs are'} before it.`
   }
   const left = status.eta_seconds

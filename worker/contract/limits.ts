@@ -24,6 +24,9 @@ export function uploadPartBytes(length: number): number {
 export const MAX_NESTING = 16
 export const MAX_VALUES = 20_000
 
+/** `queue_position` counts no further: then it is this number or more. */
+export const MAX_QUEUE_POSITION = 1000
+
 export const VIDEO_PROFILES = { minimum: 1, maximum: 16 } as const
 /** 2.2 audio_profiles: a sample comment says values 0 to 7. */
 export const AUDIO_PROFILES = { minimum: 0, maximum: 8 } as const

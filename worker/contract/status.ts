@@ -53,6 +53,7 @@ export interface PublicStatus {
   retry_of: number | null
   /** What the source is called: an upload's name, else the file's in its address. */
   input_name: string
+  /** Queued jobs that stand before it; MAX_QUEUE_POSITION = so many or more. */
   queue_position: number | null
   eta_seconds: number | null
   created_at: string

@@ -1,6 +1,7 @@
 // In charge of: the SQL of jobs, one statement a function.
 // Not in charge of: lists and searches (ledger/history.ts), task transitions (ledger/tasks.ts), the public shape (contract/status.ts).
 import type { JobState, TaskKind, TaskState } from '#contract/lifecycle.ts'
+import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 
 export interface JobRow {
   id: number
@@ -124,10 +125,17 @@ const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
 /** Whole rows of jobs with their tasks; a WHERE follows. */
 export const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
 
-/** How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. */
+/**
+ * How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. Counted to a
+ * bound: D1 serves one statement at a time, and everybody whose job waits keeps asking.
+ */
 const position = `CASE WHEN tasks.state = 'queued' THEN (
-    SELECT COUNT(*) FROM tasks AS other WHERE other.state = 'queued'
-      AND (other.priority > tasks.priority OR (other.priority = tasks.priority AND other.job < tasks.job)))
+    SELECT COUNT(*) FROM (
+      SELECT 1 FROM tasks AS other WHERE other.state = 'queued' AND other.priority > tasks.priority
+      UNION ALL
+      SELECT 1 FROM tasks AS other
+        WHERE other.state = 'queued' AND other.priority = tasks.priority AND other.job < tasks.job
+      LIMIT ${MAX_QUEUE_POSITION}))
   END AS position`
 
 /** Another account's job is as absent as a missing one (I16). */
@@ -152,7 +160,7 @@ export async function listOverdueJobs(db: D1Database, now: number, limit: number
   const { results } = await db
     .prepare(
       `SELECT tasks.id AS task FROM jobs JOIN tasks ON tasks.job = jobs.id
-       WHERE jobs.state IN ('queued', 'running') AND jobs.deadline_at < ?1 LIMIT ?2`,
+       WHERE jobs.finished_at IS NULL AND jobs.state IN ('queued', 'running') AND jobs.deadline_at < ?1 LIMIT ?2`,
     )
     .bind(now, limit)
     .all<{ task: string }>()

@@ -109,12 +109,6 @@ export async function revokeKey(db: D1Database, id: string, now: number): Promis
   return row !== null
 }
 
-/** At most one write an hour and key: last use is for people, not for accounting. */
 export async function touchKey(db: D1Database, id: string, now: number): Promise<void> {
-  await db
-    .prepare(
-      `UPDATE api_keys SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2 - 3600000)`,
-    )
-    .bind(id, now)
-    .run()
+  await db.prepare(`UPDATE api_keys SET last_used_at = ?2 WHERE id = ?1`).bind(id, now).run()
 }

@@ -15,9 +15,7 @@ export interface Figures {
 /** One round trip. `since`: the beginning of the last hour. */
 export async function readFigures(db: D1Database, since: number): Promise<Figures> {
   const [active, ended, oldest, slots, lost, work, webhooks] = await db.batch<Record<string, number | string | null>>([
-    db.prepare(
-      `SELECT state, COUNT(*) AS n FROM jobs WHERE state IN ('queued', 'running', 'committing') GROUP BY state`,
-    ),
+    db.prepare(`SELECT state, COUNT(*) AS n FROM jobs WHERE finished_at IS NULL GROUP BY state`),
     db
       .prepare(
         `SELECT state, json_extract(error, '$.code') AS code, COUNT(*) AS n FROM jobs WHERE finished_at >= ?1 GROUP BY 1, 2`,

@@ -241,8 +241,8 @@ export async function listNeglectedTasks(
   const { results } = await db
     .prepare(
       `SELECT tasks.id, jobs.job_id, tasks.attempt, tasks.state, tasks.lease_until FROM tasks JOIN jobs ON jobs.id = tasks.job
-       WHERE (tasks.state = 'starting' AND tasks.updated_at < ?1)
-          OR (tasks.state IN ('running', 'committing') AND tasks.updated_at < ?2)
+       WHERE tasks.state IN ('starting', 'running', 'committing')
+         AND tasks.updated_at < CASE tasks.state WHEN 'starting' THEN ?1 ELSE ?2 END
        LIMIT ?3`,
     )
     .bind(now - startMs, now - quietMs, limit)
