@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Order, Outcome } from '../load/generator.ts'
-import { median, stopwatch } from '../measure.ts'
-import type { BenchOptions, Row } from '../table.ts'
+import { median, stopwatch, untilQuiet } from '../measure.ts'
+import { ratioRow, type BenchOptions, type Row } from '../table.ts'
 import { order as job, outputs } from '../worker/job.ts'
 import { basic, startBenchWorker } from '../worker/start.ts'
 
@@ -20,6 +20,12 @@ const IN_FLIGHT = 32
 const GOALS = { create: { rate: 500, p99Ms: 250 }, read: { rate: 1500, p99Ms: 60 } }
 /** Of the rate that a closed loop reached: what is tried, from above, until one meets the latency. */
 const SHARES = [0.95, 0.85, 0.75, 0.6, 0.45, 0.3]
+
+/** As in race.ts: a stage during which others kept more cores busy says nothing about what is not reached. */
+const FOREIGN_CORES = 0.3
+const QUIET_MS = 30_000
+
+const ms = (value: number): string => `${value.toFixed(2)} ms`
 
 type Routes = Record<'read' | 'read queued' | 'create', Route> & Record<string, Route>
 type Route = Pick<Order, 'method' | 'targets' | 'body' | 'expected'>
@@ -64,39 +70,43 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
     note(`${IN_FLIGHT} at once    rate/s   p50    p99     CPU ms a request: ${sides.join(', ')}; others, in cores`)
     for (const [name, all] of layers) note(tell(name, all))
 
-    if (process.env['LAYERS_ONLY']) return []
-    const rows: Row[] = []
+    const cpu = (name: string): number =>
+      median(layers.get(name)?.map(({ cpuMs }) => cpuMs.proxy + cpuMs.runtime) ?? [])
+    const rows = [
+      ratioRow('CPU time of a read, against a bare D1 read', [cpu('read'), cpu('D1 read')], null, ms),
+      ratioRow('CPU time of a create, against a D1 batch of two inserts', [cpu('create'), cpu('D1 batch')], null, ms),
+    ]
     for (const [name, goal] of Object.entries(GOALS)) {
       // Of the jobs that are read half have ended, and half wait behind all others.
       const targets = [...routes.read.targets, ...routes['read queued'].targets]
       const route: Route = name === 'create' ? routes.create : { ...routes.read, targets }
       const most = median(layers.get(name)?.map(({ rate }) => rate) ?? [])
-      const tried = [goal.rate, ...SHARES.map((share) => Math.round((most * share) / 5) * 5)].filter(
-        (rate) => rate <= Math.max(most, goal.rate),
-      )
-      let best: { rate: number; p99: number } | null = null
-      for (const rate of tried) {
-        // Far above what is possible a queue is measured, and nothing else.
-        if (rate > most * 1.2) {
-          note(`${name}: ${rate}/s is out of reach: ${most.toFixed(0)}/s is the most`)
-          continue
-        }
+      let best: number | null = null
+      let disturbed = false
+      for (const rate of [goal.rate, ...SHARES.map((share) => Math.round((most * share) / 5) * 5)]) {
+        // Far above what is possible a queue is measured, and nothing else; less than it reaches is not asked of it.
+        if (rate > Math.min(most * 1.2, goal.rate) || rate < 1) continue
+        await untilQuiet(FOREIGN_CORES, QUIET_MS)
         const measured = await run(route, { rate }, STAGE_SECONDS)
         created.push(...measured.created)
-        const p99 = quantile(measured.latencies, 0.99)
         note(tell(`${name} ${rate}/s`, [measured]))
-        if (p99 > goal.p99Ms || Object.keys(measured.failures).length > 0) continue
-        best = { rate, p99 }
+        disturbed ||= measured.foreignCores > FOREIGN_CORES
+        const good = quantile(measured.latencies, 0.99) <= goal.p99Ms && Object.keys(measured.failures).length === 0
+        if (!good) continue
+        best = rate
         break
       }
-      rows.push({
-        name: `${name}s a second with p99 ≤ ${goal.p99Ms} ms, two cores`,
-        ours: best === null ? 'none' : `${best.rate}/s`,
-        baseline: `empty route ${median(layers.get('empty')?.map(({ rate }) => rate) ?? []).toFixed(0)}/s`,
-        ratio: null,
-        goal: `${goal.rate}/s`,
-        met: (best?.rate ?? 0) >= goal.rate,
-      })
+      // What was reached is reached; what was not may be the doing of others.
+      if (disturbed && best !== goal.rate) note(`Others used the machine meanwhile: no row for ${name}s a second.`)
+      else
+        rows.push({
+          name: `${name}s a second with p99 ≤ ${goal.p99Ms} ms, two cores`,
+          ours: best === null ? 'none' : `${best}/s`,
+          baseline: `${median(layers.get('empty')?.map(({ rate }) => rate) ?? []).toFixed(0)}/s (empty)`,
+          ratio: null,
+          goal: `${goal.rate}/s`,
+          met: best === goal.rate,
+        })
     }
     rows.push(await lost(worker.origin, created, note))
     return rows
@@ -131,7 +141,7 @@ async function prepare(worker: Awaited<ReturnType<typeof startBenchWorker>>): Pr
     read: { ...get, targets },
     'empty, with a body': { ...create, targets: all('/api/bare') },
     'dry: key, validation, seal': { ...create, targets: all('/api/bare-validate') },
-    'D1 batch of two': { ...create, targets: all('/api/bare-d1-batch') },
+    'D1 batch': { ...create, targets: all('/api/bare-d1-batch') },
     create,
     'read queued': { ...get, targets },
   }

@@ -38,19 +38,34 @@ export interface Sql {
 interface Open {
   /** Resolves when it stands before its write again (true), or has ended (false). */
   standing: () => Promise<boolean>
-  write: () => void
+  /** What is to be read behind the write goes with it, in one batch. */
+  write: (behind: Behind) => void
+}
+
+interface Behind {
+  statements: Statement[]
+  results: { results: unknown[] }[]
 }
 
 const MANY = 1000
+/** Statements of one batch. */
+const MANY_LISTS = 50
 
 /** @returns what differs first, or null. `clock` sets what `Date.now()` says. */
 export async function replay(db: Database, sql: Sql, tape: Tape, clock: (now: number) => void): Promise<string | null> {
   await db.batch(['slots', 'tasks', 'jobs'].map((table) => db.prepare(`DELETE FROM ${table}`)))
   const calls = new Map<number, Open>()
   let figures: string | null = null
-  for (const [index, entry] of tape.entries()) {
-    const difference = await play(entry)
-    if (difference !== null) return `entry ${index} (${describe(entry)}): ${difference}`
+  const lists = gathering(db)
+  for (let index = 0; index < tape.length;) {
+    // Between two writes the lists change nothing, so a whole run of them is asked at once.
+    const run = [tape[index]!]
+    while (isList(run[0]!) && run.length < MANY_LISTS && tape[index + run.length] && isList(tape[index + run.length]!))
+      run.push(tape[index + run.length]!)
+    const differences = await Promise.all(run.map(play))
+    const found = differences.findIndex((difference) => difference !== null)
+    if (found >= 0) return `entry ${index + found} (${describe(run[found]!)}): ${differences[found]}`
+    index += run.length
   }
   return null
 
@@ -70,17 +85,19 @@ export async function replay(db: Database, sql: Sql, tape: Tape, clock: (now: nu
         clock(entry.now)
         figures = entry.figures
         const call = calls.get(entry.call)!
-        call.write()
-        return differs('reads again', await call.standing(), entry.open) ?? compareRows(db, entry.rows)
+        const rows = rowsOf(db, entry.rows)
+        call.write(rows)
+        const standing = await call.standing()
+        return differs('reads again', standing, entry.open) ?? compareRows(rows.results, entry.rows)
       }
       case 'busy':
         return differs(
           'busy slots',
-          (await sql.listBusySlots(db, entry.now)).toSorted((a, b) => a - b),
+          (await sql.listBusySlots(lists, entry.now)).toSorted((a, b) => a - b),
           entry.slots,
         )
       case 'waiting': {
-        const rows = await sql.listWaitingTasks(db, entry.now, entry.limit)
+        const rows = await sql.listWaitingTasks(lists, entry.now, entry.limit)
         return differs(
           'waiting tasks',
           rows.map(({ id }) => id),
@@ -88,11 +105,11 @@ export async function replay(db: Database, sql: Sql, tape: Tape, clock: (now: nu
         )
       }
       case 'overdue': {
-        const rows = await sql.listOverdueJobs(db, entry.now, MANY)
+        const rows = await sql.listOverdueJobs(lists, entry.now, MANY)
         return differs('overdue tasks', rows.map(({ task }) => task).toSorted(), entry.tasks.toSorted())
       }
       case 'neglected': {
-        const rows = await sql.listNeglectedTasks(db, entry.now, entry.startMs, entry.quietMs, MANY)
+        const rows = await sql.listNeglectedTasks(lists, entry.now, entry.startMs, entry.quietMs, MANY)
         return differs('neglected tasks', rows.map(({ id }) => id).toSorted(), entry.tasks.toSorted())
       }
     }
@@ -101,14 +118,16 @@ export async function replay(db: Database, sql: Sql, tape: Tape, clock: (now: nu
   function open(task: string, event: TaskEvent, options: Options): Open {
     let arrived: (standing: boolean) => void
     let standing = new Promise<boolean>((resolve) => (arrived = resolve))
-    let write: () => void = () => undefined
+    let write: (behind: Behind) => void = () => undefined
     const gated: Database = {
       prepare: (text) => db.prepare(text),
       async batch(statements) {
-        const released = new Promise<void>((resolve) => (write = resolve))
+        const released = new Promise<Behind>((resolve) => (write = resolve))
         arrived(true)
-        await released
-        return db.batch(statements)
+        const behind = await released
+        const results = await db.batch([...statements, ...behind.statements])
+        behind.results = results.splice(statements.length)
+        return results
       },
     }
     let failed: Error | null = null
@@ -125,9 +144,9 @@ export async function replay(db: Database, sql: Sql, tape: Tape, clock: (now: nu
         if (failed) throw failed
         return goesOn
       },
-      write() {
+      write(behind) {
         standing = new Promise((resolve) => (arrived = resolve))
-        write()
+        write(behind)
       },
     }
   }
@@ -149,11 +168,10 @@ async function insert(db: Database, { job, task }: Extract<Tape[number], { kind:
   ])
 }
 
-async function compareRows(
-  db: Database,
-  rows: Extract<Tape[number], { kind: 'write' }>['rows'],
-): Promise<string | null> {
-  const [tasks, jobs, slots] = await db.batch([
+type Rows = Extract<Tape[number], { kind: 'write' }>['rows']
+
+function rowsOf(db: Database, rows: Rows): Behind {
+  const statements = [
     db
       .prepare(
         `SELECT id, job, account, kind, state, attempt, lost, slot, not_before, lease_until, updated_at FROM tasks WHERE id = ?1`,
@@ -165,12 +183,40 @@ async function compareRows(
       )
       .bind(rows.job.id),
     db.prepare(`SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`),
-  ])
+  ]
+  return { statements, results: [] }
+}
+
+function compareRows([tasks, jobs, slots]: Behind['results'], rows: Rows): string | null {
   return (
     differs('the task', tasks?.results[0], rows.task) ??
     differs('the job', jobs?.results[0], rows.job) ??
     differs('the slots', slots?.results, rows.slots)
   )
+}
+
+function isList({ kind }: Tape[number]): boolean {
+  return kind === 'busy' || kind === 'waiting' || kind === 'overdue' || kind === 'neglected'
+}
+
+/** Statements that are asked in one go are sent in one batch: a thousand seeds on D1 are mostly round trips. */
+function gathering(db: Database): Database {
+  let asked: { statement: Statement; answer: (result: Promise<{ results: unknown[] }>) => void }[] = []
+  const send = (): void => {
+    const sent = asked
+    asked = []
+    const results = db.batch(sent.map(({ statement }) => statement))
+    for (const [index, { answer }] of sent.entries()) answer(results.then((all) => all[index]!))
+  }
+  const gather = (statement: Statement): Statement => ({
+    bind: (...values) => gather(statement.bind(...values)),
+    all: () =>
+      new Promise((answer) => {
+        if (asked.length === 0) queueMicrotask(send)
+        asked.push({ statement, answer })
+      }),
+  })
+  return { prepare: (sql) => gather(db.prepare(sql)), batch: (statements) => db.batch(statements) }
 }
 
 function differs(what: string, got: unknown, wanted: unknown): string | null {
