@@ -9,8 +9,8 @@ import { Halt } from './failure.ts'
 import type { CellReport } from './ffmpeg/isolation.ts'
 import type { Log } from './log.ts'
 
-/** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. */
-export type RunAttempt = (request: RunRequest, halt: AbortController) => Promise<void>
+/** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. `ending`: nothing but that is left. */
+export type RunAttempt = (request: RunRequest, halt: AbortController, ending: () => void) => Promise<void>
 
 export interface ControlOptions {
   host: string
@@ -22,13 +22,15 @@ export interface ControlOptions {
   cell?: CellReport
   run: RunAttempt
   log: Log
-  /** How long a new task waits for one that was told to stop, in milliseconds. */
+  /** How long a new task waits for one that is ending or was told to stop, in milliseconds. */
   handoverMs?: number
 }
 
 interface Current {
   request: RunRequest
   halt: AbortController
+  /** The Worker may know of its end, and give its place away, before its answer is here. */
+  ending: boolean
   ended: Promise<void>
 }
 
@@ -96,9 +98,10 @@ export class Control {
     const accepted = { task_id: wanted.task_id, attempt: wanted.attempt }
     const key = `${wanted.task_id} ${wanted.attempt}`
     // Queue messages come more than once (I11): the same attempt is started once.
-    if (this.#isCurrent(wanted) || this.#ended.includes(key)) return answer(response, 202, accepted)
+    const known = (): boolean => this.#isCurrent(wanted) || this.#ended.includes(key)
+    if (known()) return answer(response, 202, accepted)
     await this.#makeRoom(wanted)
-    if (this.#isCurrent(wanted)) return answer(response, 202, accepted)
+    if (known()) return answer(response, 202, accepted)
     if (this.#stopping) return answer(response, 503, failure('unavailable', 'This transcoder is stopping.'))
     if (this.#current !== null) return answer(response, 503, failure('unavailable', 'This transcoder is busy.'))
     this.#start(wanted, key)
@@ -106,16 +109,16 @@ export class Control {
   }
 
   #start(request: RunRequest, key: string): void {
-    const halt = new AbortController()
-    const ended = this.#options
-      .run(request, halt)
+    const current: Current = { request, halt: new AbortController(), ending: false, ended: Promise.resolve() }
+    this.#current = current
+    current.ended = this.#options
+      .run(request, current.halt, () => (current.ending = true))
       .catch((error: unknown) => this.#options.log.error('run rejected', { error: String(error) }))
       .finally(() => {
         this.#current = null
         this.#ended.push(key)
         if (this.#ended.length > REMEMBERED) this.#ended.shift()
       })
-    this.#current = { request, halt, ended }
   }
 
   /** Waits for an attempt that is ending; a newer attempt of the same task ends the older one, which is stale by that fact. */
@@ -124,7 +127,7 @@ export class Control {
     if (current === null) return
     if (current.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
       current.halt.abort(new Halt('stopped'))
-    if (!current.halt.signal.aborted) return
+    if (!current.ending && !current.halt.signal.aborted) return
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.handoverMs ?? 5000)

@@ -34,7 +34,7 @@ try {
     ffmpegVersion: engine.version,
     cell: report,
     log,
-    run: (request, halt) => runTask(request, { engine, settings, log, halt }),
+    run: (request, halt, ending) => runTask(request, { engine, settings, log, halt, ending }),
   })
 
   // Without a handler, Node as process 1 ignores SIGTERM.

@@ -43,6 +43,8 @@ export interface RunContext {
   log: Log
   /** Aborted with a `Halt` from outside, and with the first error from inside. */
   halt: AbortController
+  /** Called when nothing is left but to tell the door that it ended well. */
+  ending?: () => void
   source?: SourceOptions
 }
 
@@ -84,6 +86,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     secrets.push(gateway.secret)
     const attempt = { engine: context.engine, settings, log, door, gateway, workspace, lanes, progress, halt }
     const finished = await transcode(attempt, request)
+    context.ending?.()
     if ('estimate' in finished) {
       await door.estimate(finished, commitSignal(halt.signal))
       log.info('estimated', { outputs: finished.estimate.plan.outputs.length })

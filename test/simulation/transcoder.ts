@@ -11,6 +11,7 @@ import { DONE, type Service } from './service.ts'
 const BEAT_MS = 5000
 const UNHEARD_MS = 60_000
 const REQUEST_TRIES = 12
+const HANDOVER_MS = 5000
 
 type Ending = 'cancel' | 'stop' | 'unheard' | 'interrupted'
 
@@ -19,6 +20,8 @@ interface Run {
   attempt: number
   halted: Ending | null
   over: boolean
+  /** Nothing is left but to tell that it ended well. */
+  ending: boolean
   post: ProgressPost
 }
 
@@ -47,15 +50,35 @@ export class Transcoder {
     yield this.#service.soon()
     if (this.#away || this.#service.clock.now < this.#frozenUntil || protocol > this.#protocol) return false
     const key = `${id} ${attempt}`
-    if ((this.#current?.id === id && this.#current.attempt === attempt) || this.#ended.includes(key)) return true
+    const known = (): boolean => this.#isCurrent(id, attempt) || this.#ended.includes(key)
+    if (known()) return true
     if (this.#current?.id === id && this.#current.attempt < attempt) this.#current.halted ??= 'stop'
+    const last = this.#current
+    if (last?.ending || last?.halted) {
+      const [life, until] = [this.#life, this.#service.clock.now + HANDOVER_MS]
+      while (!last.over && this.#service.clock.now < until) yield 20
+      if (this.#away || life !== this.#life) return false
+      // Another message of the same attempt waited too.
+      if (known()) return true
+    }
     if (this.#current) return false
-    const run: Run = { id, attempt, halted: null, over: false, post: { ...DONE, transcoded: 0, bytes_stored: 0 } }
+    const run: Run = {
+      id,
+      attempt,
+      halted: null,
+      over: false,
+      ending: false,
+      post: { ...DONE, transcoded: 0, bytes_stored: 0 },
+    }
     this.#current = run
     this.#service.checker.runs(id, attempt, 1)
     this.#service.clock.spawn(this.#live(run, this.#life))
     this.#service.clock.spawn(this.#beat(run, this.#life), BEAT_MS)
     return true
+  }
+
+  #isCurrent(id: string, attempt: number): boolean {
+    return this.#current?.id === id && this.#current.attempt === attempt
   }
 
   cancel(id: string, attempt: number): void {
@@ -167,6 +190,7 @@ export class Transcoder {
     }
     if (shape.verdict !== 'well') return yield* this.#fail(run, life, shape.verdict)
     if (shape.kind === 'plan') {
+      run.ending = true
       yield* this.#ask(run, life, () => service.estimate(id, attempt, DONE))
       return
     }
@@ -174,6 +198,7 @@ export class Transcoder {
       for (let step = list.length + 1; step <= shape.segments; step++)
         yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
     this.#heed(run)
+    run.ending = true
     const record = { attempt, uploads: begun, written: manifests(shape, segments) }
     yield* this.#ask(run, life, () => service.finish(id, attempt, record, DONE))
   }

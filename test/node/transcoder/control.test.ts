@@ -7,6 +7,7 @@ import { createLog } from '../../../transcoder/log.ts'
 interface Started {
   key: string
   halt: AbortController
+  ending: () => void
   end: () => void
 }
 let started: Started[]
@@ -23,8 +24,8 @@ async function open(options: { secret?: string; handoverMs?: number } = {}): Pro
     ffmpegVersion: 'n7.0',
     log: createLog(() => undefined),
     handoverMs: options.handoverMs ?? 5000,
-    run: (request, halt) =>
-      new Promise((resolve) => started.push({ key: `${request.task_id} ${request.attempt}`, halt, end: resolve })),
+    run: (request, halt, ending) =>
+      new Promise((end) => started.push({ key: `${request.task_id} ${request.attempt}`, halt, ending, end })),
   })
   url = await control.listen()
 }
@@ -71,6 +72,17 @@ describe('POST /run', () => {
     const second = post('/run', request('b'))
     started[0]!.end()
     expect((await second).status).toBe(202)
+    expect(started.map((one) => one.key)).toEqual(['a 1', 'b 1'])
+  })
+
+  test('another task waits for one whose end is being told: the Worker gives the place away before it answers', async () => {
+    await post('/run', request('a'))
+    started[0]!.ending()
+    const [second, again] = [post('/run', request('b')), post('/run', request('b'))]
+    // Time for a refusal, were there one.
+    for (let n = 0; n < 5; n++) expect(await health()).toMatchObject({ task_id: 'a' })
+    started[0]!.end()
+    expect([(await second).status, (await again).status]).toEqual([202, 202])
     expect(started.map((one) => one.key)).toEqual(['a 1', 'b 1'])
   })
 
