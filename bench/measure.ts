@@ -29,13 +29,14 @@ export function stopwatch(): () => Stretch {
   }
 }
 
-/** Waits until others leave the machine alone for two seconds, but not for ever. */
-export async function untilQuiet(foreignCores: number, patienceMs: number): Promise<void> {
+/** Waits until others leave the machine alone for two seconds, but not for ever. @returns whether they did */
+export async function untilQuiet(foreignCores: number, patienceMs: number): Promise<boolean> {
   const deadline = Date.now() + patienceMs
   for (;;) {
     const read = stopwatch()
     await pause(2000)
-    if (!(read().foreignCores > foreignCores) || Date.now() > deadline) return
+    if (!(read().foreignCores > foreignCores)) return true
+    if (Date.now() > deadline) return false
   }
 }
 

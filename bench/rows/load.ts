@@ -86,7 +86,10 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
       for (const rate of [goal.rate, ...SHARES.map((share) => Math.round((most * share) / 5) * 5)]) {
         // Far above what is possible a queue is measured, and nothing else; less than it reaches is not asked of it.
         if (rate > Math.min(most * 1.2, goal.rate) || rate < 1) continue
-        await untilQuiet(FOREIGN_CORES, QUIET_MS)
+        if (!(await untilQuiet(FOREIGN_CORES, QUIET_MS))) {
+          disturbed = true
+          break
+        }
         const measured = await run(route, { rate }, STAGE_SECONDS)
         created.push(...measured.created)
         note(tell(`${name} ${rate}/s`, [measured]))
