@@ -1,5 +1,6 @@
 // In charge of: watching a job to its end and fetching its outputs, with what people see of it.
 import { join, relative } from 'node:path'
+import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { Client, Job } from '../client/client.ts'
 import { download } from '../client/download.ts'
 import { follow } from '../client/follow.ts'
@@ -84,7 +85,8 @@ export function describe(id: number, { status }: Job): string {
           : 'done'
         : `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
       : `failed: ${status.error.field === undefined ? '' : `${status.error.field}: `}${status.error.message} (${status.error.code})`
-  const queue = status.queue_position === null ? '' : `, ${status.queue_position} before it`
+  const before = status.queue_position
+  const queue = before === null ? '' : `, ${before}${before >= MAX_QUEUE_POSITION ? ' or more' : ''} before it`
   return plain(
     [
       `Job ${id} ${end}${queue}`,

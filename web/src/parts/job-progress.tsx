@@ -1,5 +1,6 @@
 // In charge of: how far a job is, and what it took: a sentence, two bars while it runs, and its figures.
 import { useRef } from 'preact/hooks'
+import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/status.ts'
 import { bytes, duration, quarter, situation, standingOf } from '../words.ts'
 import { Bar } from './progress.tsx'
@@ -17,9 +18,10 @@ function figures(status: PublicStatus, now: number): [string, string][] {
   const seconds = elapsed(status, now)
   const made = status.outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
   const files = status.outputs.reduce((sum, { segments }) => sum + 1 + (segments?.count ?? 0), 0)
+  const before = status.queue_position
   const all: [string, string | null][] = [
     ['Time left', over || status.eta_seconds === null ? null : `about ${duration(status.eta_seconds)}`],
-    ['Before it', over || status.queue_position === null ? null : String(status.queue_position)],
+    ['Before it', over || before === null ? null : `${before}${before >= MAX_QUEUE_POSITION ? ' or more' : ''}`],
     [over ? 'Took' : 'Running for', seconds === null ? null : duration(over ? seconds : Math.round(seconds))],
     ['Transcode', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
     ['Transfer', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
