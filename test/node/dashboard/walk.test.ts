@@ -164,7 +164,7 @@ test('a job is cancelled from its page, after a question', async () => {
   await lookAt(page, 'job-question')
   await page.keyboard.press('Escape')
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
-  expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
+  await expect.poll(() => page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.getByRole('button', { name: 'Cancel the job' }).click()
   await page.getByText('The job was cancelled.').first().waitFor()
