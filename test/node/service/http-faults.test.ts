@@ -68,7 +68,7 @@ describe('a source that breaks', () => {
     ['answers 500', { kind: 'status', status: 500 }],
     ['answers 503 and asks to come again', { kind: 'status', status: 503, headers: { 'retry-after': '0' } }],
     ['answers 429 and asks to come again', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }],
-    ['sends less than it announced', { kind: 'short', afterBytes: 100_000, announced: 8_388_608 }],
+    ['sends less than it announced', { kind: 'short', afterBytes: 100_000, announced: 1_048_576 }],
     ['loses its answer', { kind: 'lost answer' }],
   ]
   test.each(passing)('once, and %s: every picture is there', async (_title, fault) => {
@@ -90,7 +90,7 @@ describe('a source that breaks', () => {
     ['is another file in the middle', { kind: 'headers', set: { etag: '"other"' } }, 'source_changed'],
     [
       'has another length in the middle',
-      { kind: 'headers', set: { 'content-range': 'bytes 8388608-9000000/9000001' } },
+      { kind: 'headers', set: { 'content-range': 'bytes 1048576-9000000/9000001' } },
       'source_',
     ],
     ['is forbidden in the middle', { kind: 'status', status: 403 }, 'source_forbidden'],
