@@ -1,5 +1,6 @@
 // In charge of: where tests run. `worker`: inside workerd, on the real app with real D1, R2, queue and Durable Objects.
 // `node`: in Node 24, for the transcoder, the scripts and everything that runs ffmpeg or whole processes.
+import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/web.ts'
@@ -9,6 +10,8 @@ await buildWeb()
 
 export default defineConfig({
   test: {
+    // Most files wait for processes of theirs: on two cores, vitest's own choice of one at a time leaves half of them idle.
+    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
     projects: [
       {
         plugins: [
