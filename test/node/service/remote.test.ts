@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { readSettings } from '../../../scripts/local/settings.ts'
 import { frames, makeClip, workspace } from '../media.ts'
@@ -11,15 +11,25 @@ import { jobOf, ROOT, Service } from './service.ts'
 
 const SECRET = 'a-secret-for-tests-of-32-letters'
 
+/** Among its lines, the one that says where it listens; all of them are read. */
+function addressIn(lines: Interface): Promise<string> {
+  return new Promise((resolve) => {
+    lines.on('line', (line) => {
+      const { url } = JSON.parse(line) as { url?: string }
+      if (url !== undefined) resolve(url)
+    })
+  })
+}
+
 /** A transcoder as the image starts it. */
 async function startTranscoder(workDir: string): Promise<{ url: string } & AsyncDisposable> {
   const child = spawn(process.execPath, [join(ROOT, 'transcoder/main.ts')], {
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', WORK_DIR: workDir, TRANSCODER_SECRET: SECRET },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  const url = await addressIn(createInterface({ input: child.stdout }))
   return {
-    url: (JSON.parse(line) as { url: string }).url,
+    url,
     [Symbol.asyncDispose]: async () => {
       const closed = once(child, 'close')
       child.kill('SIGTERM')
