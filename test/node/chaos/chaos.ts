@@ -92,7 +92,12 @@ export class Lab {
     const { requests } = media
     const paths = { bucket_output_path: 'show', ...shapeOf(blow.kind) }
     const id = await service.create(jobOf(media.url, 'http', blow.kind === 'file' ? {} : paths))
-    if (blow.fraction > 0) await service.encoding(id)
+    if (blow.fraction > 0)
+      // Not by its progress: an encoder that has swallowed all it was given may stand still before its first report.
+      await until(
+        'the encoder to wait for its source',
+        async () => media.waiting > 0 && (await service.status(id))?.phase === 'transcoding',
+      )
     else
       await until(
         'the job to ask for its source',

@@ -42,6 +42,9 @@ export class MediaServer {
     return `http://${this.host}/clip.mp4`
   }
 
+  /** Answers that are held back now. */
+  waiting = 0
+
   /** No byte behind this fraction of the file leaves before `release`. */
   hold(fraction: number): void {
     this.#heldAt = Math.floor(this.#size * fraction)
@@ -82,7 +85,9 @@ export class MediaServer {
     if (edge > from) await this.#send(response, from, edge - 1)
     if (edge <= to) {
       response.flushHeaders()
+      this.waiting += 1
       await this.#released
+      this.waiting -= 1
       await this.#send(response, edge, to)
     }
     response.end()
