@@ -14,15 +14,23 @@ export interface Settings {
   workDir: string
   /** Threads for each codec; 0 = as many as ffmpeg likes, which is right where the machine shows what it grants. */
   threads: number
+  /** Bytes that are read of a source without a length. */
+  maxUnsizedBytes: number
   version: string
   /** What estimates are computed with. */
   pricing: Pricing
 }
 
+/** As much as the disk of the largest container. */
+const MAX_UNSIZED_BYTES = 20e9
+
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const port = Number(env['PORT'] ?? '0')
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`PORT must be a number from 0 to 65535, not "${env['PORT']}".`)
+  const maxUnsizedBytes = Number(env['MAX_UNSIZED_BYTES'] || MAX_UNSIZED_BYTES)
+  if (!Number.isSafeInteger(maxUnsizedBytes) || maxUnsizedBytes < 1)
+    throw new Error(`MAX_UNSIZED_BYTES must be a whole number of bytes, not "${env['MAX_UNSIZED_BYTES']}".`)
   // Node's own number minds the quota on some systems, which ffmpeg's never does: what counts is what ffmpeg would see.
   const threads = Math.min(grantedThreads(cpus().length, readCpuMax()), availableParallelism())
   return {
@@ -31,6 +39,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     secret: env['TRANSCODER_SECRET'] || null,
     workDir: env['WORK_DIR'] || tmpdir(),
     threads,
+    maxUnsizedBytes,
     version: env['SPLICEPOINT_VERSION'] || '0.1.0',
     pricing: readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }

@@ -68,7 +68,7 @@ export function readSettings(
     connectTo: connectTo(env),
     leaseSeconds,
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
-    engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH']),
+    engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES']),
   }
 }
 

@@ -4,10 +4,11 @@
 import { StaleAttempt, TaskError } from '../failure.ts'
 import { backoffMs, defaultBackoff, rest, Transient, type Backoff } from '../retry.ts'
 import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts } from './delivery.ts'
+import { LeastRate, type RateOptions } from './rate.ts'
 
 export type ReadInput = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
-export interface SourceOptions {
+export interface SourceOptions extends RateOptions {
   /** Bytes of the largest read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
   rangeBytes?: number
   backoff?: Backoff
@@ -15,10 +16,6 @@ export interface SourceOptions {
   giveUpMs?: number
   /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
   stallMs?: number
-  /** Milliseconds of waiting after which the source must have kept up a rate; one that drips would hold a transcoder for days. */
-  slowMs?: number
-  /** That rate. */
-  leastBytesPerSecond?: number
 }
 
 /**
@@ -38,10 +35,7 @@ export class Source {
   readonly #backoff: Backoff
   readonly #giveUpMs: number
   readonly #stallMs: number
-  readonly #slowMs: number
-  readonly #leastBytesPerSecond: number
-  /** Since the rate was last judged: time spent waiting for bytes (not for who reads them), and the bytes. */
-  #waited = { ms: 0, bytes: 0 }
+  readonly #rate: LeastRate
   #facts: SourceFacts | null = null
   #opening: Promise<SourceFacts> | null = null
   /** The first answer's body, kept for whoever reads from byte 0 first. */
@@ -58,8 +52,7 @@ export class Source {
     this.#backoff = options.backoff ?? defaultBackoff
     this.#giveUpMs = options.giveUpMs ?? 60_000
     this.#stallMs = options.stallMs ?? 15_000
-    this.#slowMs = options.slowMs ?? 60_000
-    this.#leastBytesPerSecond = options.leastBytesPerSecond ?? 2048
+    this.#rate = new LeastRate(options)
   }
 
   /** The first error that no retry could mend. */
@@ -266,7 +259,8 @@ export class Source {
         }
         if (value.length === 0) continue
         this.#trouble = null
-        this.#requireRate(performance.now() - began, value.length)
+        const slow = this.#rate.judge(performance.now() - began, value.length)
+        if (slow !== null) throw this.#fail(slow)
         const chunk = value.length > left ? value.subarray(0, left) : value
         left -= chunk.length
         yield chunk
@@ -275,17 +269,6 @@ export class Source {
       signal.removeEventListener('abort', stop)
       await reader.cancel().catch(() => undefined)
     }
-  }
-
-  #requireRate(ms: number, bytes: number): void {
-    const waited = { ms: this.#waited.ms + ms, bytes: this.#waited.bytes + bytes }
-    this.#waited = waited
-    if (waited.ms < this.#slowMs) return
-    this.#waited = { ms: 0, bytes: 0 }
-    const rate = Math.floor((waited.bytes * 1000) / waited.ms)
-    if (rate >= this.#leastBytesPerSecond) return
-    const why = `The source answers too slowly: ${rate} bytes a second, and ${this.#leastBytesPerSecond} are needed.`
-    throw this.#fail(new TaskError('source_unreachable', why))
   }
 
   /** Returns after a pause when the error may pass; throws when it cannot, or has lasted too long. */

@@ -8,8 +8,9 @@ import type { Door } from '../door.ts'
 import { TaskError } from '../failure.ts'
 import { lackingAtEnd, lackingSeconds, roundingOf, SpanReader, type Span } from '../mpegts/span.ts'
 import { rest } from '../retry.ts'
-import { requireSpace } from '../workspace.ts'
+import { LeastRate, type RateOptions } from '../gateway/rate.ts'
 import { decrypted, HEAD_BYTES, kindOf, withoutTag, type PieceKind } from './pieces.ts'
+import { Room } from './room.ts'
 
 /** A stretch of a track without a discontinuity. */
 export interface Stretch {
@@ -26,11 +27,15 @@ export interface HlsOptions {
   signal: AbortSignal
   /** Milliseconds without a new segment after which an event that has no end is given up. */
   patienceMs?: number
+  slow?: RateOptions
 }
 
 const PATIENCE_MS = 120_000
-/** Looked at before each piece, since nobody says how large it is. */
-const ROOM_BYTES = 64 * 1024 * 1024
+/** Of the free disk: nobody says how large the pieces are, and the rest is for what is made of them. */
+const SHARE = 0.9
+/** Of one piece, beside what it may have for its length: 1 Gb/s. */
+const PIECE_BYTES = 64 * 1024 * 1024
+const MOST_BYTES_PER_SECOND = 125e6
 const PACKET = 188
 
 /** Waits for the end of an event that still runs: only what is whole is transcoded. */
@@ -62,8 +67,10 @@ export async function fetchTracks(
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
   const keys = new Map<number, Promise<Uint8Array>>()
+  const room = await Room.open(options.directory, { share: SHARE, mostBytes: Number.POSITIVE_INFINITY })
+  const shared = { door, pin: description.pin, keys, room, ...options, signal }
   const work = description.tracks.map((track, index) =>
-    fetchTrack({ door, pin: description.pin, keys, ...options, signal }, track, index).catch((error: unknown) => {
+    fetchTrack({ ...shared, rate: new LeastRate(options.slow) }, track, index).catch((error: unknown) => {
       failed.abort(error)
       throw error
     }),
@@ -78,6 +85,9 @@ interface Fetching extends HlsOptions {
   door: Pick<Door, 'hlsPiece'>
   pin: string
   keys: Map<number, Promise<Uint8Array>>
+  room: Room
+  /** Of this track. */
+  rate: LeastRate
 }
 
 async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Promise<Stretch[]> {
@@ -89,7 +99,6 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
   let rounding: number | null = null
   try {
     for (const [n, segment] of track.segments.entries()) {
-      await requireSpace(context.directory, ROOM_BYTES)
       if (before === null || segment.discontinuity || segment.map !== before.map) {
         requireEnd(spans, before, n, rounding)
         rounding = null
@@ -155,18 +164,27 @@ async function take(
   context: Fetching,
   file: FileHandle,
   from: number,
-  piece: { name: string; key: number | null; iv: string | null },
+  piece: { name: string; key: number | null; iv: string | null; seconds?: number },
   media: Media | null,
 ): Promise<number> {
-  const { door, pin, signal } = context
+  const { door, pin, signal, room, rate } = context
+  const mostBytes = PIECE_BYTES + (piece.seconds ?? 0) * MOST_BYTES_PER_SECOND
+  let written = 0
   const key = piece.key === null ? null : await keyOf(context, piece.key)
   return door.hlsPiece(`${pin}/${piece.name}`, signal, async (body) => {
     await file.truncate(from)
-    const clear = key === null ? body : decrypted(body, key, piece.iv ?? '')
+    room.giveBack(written)
+    written = 0
+    const coming = rate.of(body)
+    const clear = key === null ? coming : decrypted(coming, key, piece.iv ?? '')
     let at = from
     const reader = new SpanReader()
     for await (const chunk of media === null ? clear : recognised(clear, media.stretch, media.hasMap, from === 0)) {
       if (media?.stretch.kind === 'mpegts') reader.push(chunk)
+      written += chunk.length
+      if (written > mostBytes)
+        throw new TaskError('source_too_large', `A piece of the source has no end: ${written} bytes were read.`)
+      await room.take(chunk.length)
       await file.write(chunk, 0, chunk.length, at)
       at += chunk.length
     }

@@ -2,7 +2,7 @@
 // source that can only be read from its beginning, where the disk holds it.
 // Not in charge of: playlists (hls.ts), serving the file (the gateway).
 import { createWriteStream } from 'node:fs'
-import { mkdir, stat, statfs } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { HLS_MAGIC } from '#contract/task.ts'
@@ -12,10 +12,10 @@ import { admit } from '../ffmpeg/confine.ts'
 import { assemble, durationOf, type Assembly } from './assemble.ts'
 import { describeWhole, fetchTracks, type Stretch } from './hls.ts'
 import { localInput } from './local.ts'
+import { Room } from './room.ts'
 
-/** Of what is free, this much is left for the outputs. */
-const SHARE = 0.5
-const CHECK_EVERY_BYTES = 32 * 1024 * 1024
+/** The rest of what is free is left for the outputs. */
+const SPOOLED_SHARE = 0.5
 
 /** Opens the source; behind the gateway there is media afterwards, which can be read anywhere if that was possible at all. */
 export async function prepareInput(attempt: Attempt, provider: string): Promise<{ size: number | null }> {
@@ -26,9 +26,7 @@ export async function prepareInput(attempt: Attempt, provider: string): Promise<
   const directory = join(workspace.root, 'source')
   await mkdir(directory, { mode: 0o700 })
   await admit(directory, engine.cell?.user ?? null)
-  const path = isPlaylist
-    ? await hlsFile(attempt, directory)
-    : await spool(attempt, size, join(directory, 'spooled'), await roomIn(directory))
+  const path = isPlaylist ? await hlsFile(attempt, directory) : await spool(attempt, size, directory)
   if (path === null) return { size }
   halt.signal.throwIfAborted()
   const bytes = (await stat(path)).size
@@ -73,28 +71,20 @@ async function requireLength(
   })
 }
 
-async function roomIn(directory: string): Promise<number> {
-  const disk = await statfs(directory)
-  return disk.bavail * disk.bsize * SHARE
-}
-
 /** Reads a source without ranges once, for all who will read it. Null = too large for this disk: it stays a stream. */
-async function spool(attempt: Attempt, size: number | null, path: string, room: number): Promise<string | null> {
-  const { gateway, halt } = attempt
-  if (size !== null && size > room) return null
-  let written = 0
-  let checked = 0
+async function spool(
+  { gateway, halt, settings }: Attempt,
+  size: number | null,
+  directory: string,
+): Promise<string | null> {
+  // Only one that does not say how long it is can go on for ever.
+  const mostBytes = size === null ? settings.maxUnsizedBytes : Number.POSITIVE_INFINITY
+  const room = await Room.open(directory, { share: SPOOLED_SHARE, mostBytes })
+  if (size !== null && size > room.bytes) return null
+  const path = join(directory, 'spooled')
   const bounded = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of gateway.read(halt.signal)) {
-      written += chunk.length
-      if (written - checked > CHECK_EVERY_BYTES) {
-        checked = written
-        if (written > room) {
-          const why =
-            'The source can only be read from its beginning, and is too large for the disk of this transcoder.'
-          throw new TaskError('source_too_large', why, { details: { bytes: written, room_bytes: Math.floor(room) } })
-        }
-      }
+      await room.take(chunk.length)
       yield chunk
     }
   }

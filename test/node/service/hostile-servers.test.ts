@@ -12,6 +12,7 @@ import { jobOf, Service, until } from './service.ts'
 
 const LONG = process.env['HOSTILE'] === 'long'
 const MOST_RESIDENT_KIB = 700 * 1024
+const MOST_UNSIZED = 64 * 1024 * 1024
 let service: Service
 let server: Server
 let space: Awaited<ReturnType<typeof workspace>>
@@ -38,6 +39,11 @@ function forever(socket: Socket, chunk: string | Buffer, everyMs = 0): void {
   }
   more()
 }
+
+/** Packets without a payload (ISO/IEC 13818-1, 2.4.1), as they fill a stream. */
+const nothing = Buffer.concat(
+  Array.from({ length: 5000 }, () => Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), Buffer.alloc(184, 0xff)])),
+)
 
 const answers: Record<string, Answer> = {
   '/redirects': (socket, path) =>
@@ -71,6 +77,12 @@ const answers: Record<string, Answer> = {
     socket.write(head('200 OK', list) + '#EXTM3U\n#EXT-X-TARGETDURATION:1\n')
     socket.end(`${'#EXTINF:1,\na.ts\n'.repeat(1_000_000)}#EXT-X-ENDLIST\n`)
   },
+  '/endless': (socket) => {
+    socket.write(head('200 OK', { 'content-type': 'video/mp2t' }))
+    forever(socket, nothing)
+  },
+  '/endless-piece.m3u8': (socket) =>
+    void socket.end(`${head('200 OK', list)}#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:0.1,\nendless\n#EXT-X-ENDLIST\n`),
   '/own-tail.m3u8': (socket, path) =>
     void socket.end(`${head('200 OK', list)}#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${path}?again\n`),
   '/headers': (socket) => {
@@ -98,6 +110,8 @@ const ends: [path: string, codes: string[]][] = [
   ['/bomb', ['source_not_found', 'source_not_media', 'source_damaged', 'source_unreachable', 'source_incomplete']],
   ['/endless.m3u8', ['source_too_large', 'source_damaged', 'source_not_media', 'source_unsupported']],
   ['/million.m3u8', ['source_too_large', 'source_damaged', 'source_not_media', 'source_unsupported']],
+  ['/endless', ['source_too_large']],
+  ['/endless-piece.m3u8', ['source_too_large']],
   ['/own-tail.m3u8', ['source_not_media', 'source_damaged', 'source_unsupported']],
 ]
 const slowEnds: typeof ends = [
@@ -125,7 +139,11 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  service = await Service.start({ ALLOW_PRIVATE_HOSTS: host, TRANSCODERS: LONG ? '4' : '1' })
+  service = await Service.start({
+    ALLOW_PRIVATE_HOSTS: host,
+    TRANSCODERS: LONG ? '4' : '1',
+    MAX_UNSIZED_BYTES: `${MOST_UNSIZED}`,
+  })
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
