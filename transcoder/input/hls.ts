@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import type { HlsDescription, HlsSegment, HlsTrack } from '#contract/task.ts'
 import type { Door } from '../door.ts'
 import { TaskError } from '../failure.ts'
-import { lackingAtEnd, lackingSeconds, roundingOf, SpanReader, type Span } from '../mpegts/span.ts'
+import { FragmentSpanReader, tracksOf, type Tracks } from '../mp4/span.ts'
+import { SpanReader } from '../mpegts/span.ts'
 import { rest } from '../retry.ts'
 import { LeastRate, type RateOptions } from '../gateway/rate.ts'
+import { Continuity, type Spans } from './continuity.ts'
 import { decrypted, HEAD_BYTES, kindOf, withoutTag, type PieceKind } from './pieces.ts'
 import { Room } from './room.ts'
 
@@ -37,6 +39,7 @@ const SHARE = 0.9
 const PIECE_BYTES = 64 * 1024 * 1024
 const MOST_BYTES_PER_SECOND = 125e6
 const PACKET = 188
+const MOST_INIT_BYTES = 1024 * 1024
 
 /** Waits for the end of an event that still runs: only what is whole is transcoded. */
 export async function describeWhole(door: Pick<Door, 'hls'>, options: HlsOptions): Promise<HlsDescription> {
@@ -95,67 +98,51 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
   let file: FileHandle | null = null
   let end = 0
   let before: HlsSegment | null = null
-  let spans: Spans | null = null
-  let rounding: number | null = null
+  let continuity = new Continuity()
+  let tracks: Tracks = new Map()
   try {
     for (const [n, segment] of track.segments.entries()) {
       if (before === null || segment.discontinuity || segment.map !== before.map) {
-        requireEnd(spans, before, n, rounding)
-        rounding = null
-        spans = null
+        continuity.end()
+        continuity = new Continuity()
         await file?.close()
         const path = join(context.directory, `track-${index}-${made.length}`)
         file = await open(path, 'w')
         end = 0
         made.push({ path, kind: 'mpegts', seconds: 0, ticks: null })
         const map = segment.map === null ? undefined : track.maps[segment.map]
-        if (map) end = await take(context, file, end, { name: `${index}/maps/${segment.map}`, ...map }, null)
+        tracks = new Map()
+        if (map) {
+          end = await take(context, file, end, { name: `${index}/maps/${segment.map}`, ...map }, null)
+          tracks = tracksOf(await head(path))
+        }
       }
       const stretch = made.at(-1)!
       stretch.seconds += segment.seconds
       const hasMap = segment.map !== null
       const piece = { name: `${index}/segments/${n}`, ...segment }
-      const media: Media = { stretch, hasMap, spans: new Map() }
+      const media: Media = { stretch, hasMap, tracks, spans: null }
       const size = await take(context, file!, end, piece, media)
       if (stretch.kind === 'mpegts' && (size - end) % PACKET !== 0) {
         throw new TaskError('source_incomplete', `Segment ${n + 1} of the source is cut: it ends within a packet.`)
       }
-      if (stretch.kind === 'mpegts') {
-        const lacking = spans === null || before === null ? 0 : lackingSeconds(spans, before.seconds, media.spans)
-        if (lacking > 0) throw cutSegment(n, lacking)
-        if (before !== null && spans !== null && spans.size > 0)
-          rounding = Math.max(rounding ?? 0, roundingOf(spans, before.seconds))
-        spans = media.spans
-      }
+      continuity.push(n + 1, segment.seconds, media.spans)
       end = size
       before = segment
     }
-    requireEnd(spans, before, track.segments.length, rounding)
+    continuity.end()
   } finally {
     await file?.close()
   }
   return made
 }
 
-type Spans = ReadonlyMap<number, Span>
-
-/** `n` is the number of the segment, from 1. */
-function requireEnd(spans: Spans | null, segment: HlsSegment | null, n: number, rounding: number | null): void {
-  // Of streams that this cannot read nothing is known, but that they were there before.
-  if (spans === null || segment === null || (spans.size === 0 && rounding === null)) return
-  const lacking = lackingAtEnd(spans, segment.seconds, rounding)
-  if (lacking > 0) throw cutSegment(n, lacking)
-}
-
-function cutSegment(n: number, seconds: number): TaskError {
-  const why = `Segment ${n} of the source is cut: ${seconds.toFixed(2)} s of what the playlist says are not in it.`
-  return new TaskError('source_incomplete', why, { details: { segment: n, lacking_seconds: seconds } })
-}
-
 interface Media {
   stretch: Stretch
   hasMap: boolean
-  /** Of a transport stream, once it was taken. */
+  /** Of fragmented MP4. */
+  tracks: Tracks
+  /** Once it was taken. */
   spans: Spans
 }
 
@@ -178,9 +165,10 @@ async function take(
     const coming = rate.of(body)
     const clear = key === null ? coming : decrypted(coming, key, piece.iv ?? '')
     let at = from
-    const reader = new SpanReader()
+    let reader: SpanReader | FragmentSpanReader | null = null
     for await (const chunk of media === null ? clear : recognised(clear, media.stretch, media.hasMap, from === 0)) {
-      if (media?.stretch.kind === 'mpegts') reader.push(chunk)
+      if (media !== null) reader ??= readerFor(media)
+      reader?.push(chunk)
       written += chunk.length
       if (written > mostBytes)
         throw new TaskError('source_too_large', `A piece of the source has no end: ${written} bytes were read.`)
@@ -189,9 +177,26 @@ async function take(
       at += chunk.length
     }
     if (at === from) throw new TaskError('source_incomplete', 'A piece of the source is empty.')
-    if (media !== null) media.spans = reader.end()
+    if (media !== null) media.spans = reader?.end() ?? null
     return at
   })
+}
+
+function readerFor({ stretch, tracks }: Media): SpanReader | FragmentSpanReader | null {
+  if (stretch.kind === 'mpegts') return new SpanReader()
+  return stretch.kind === 'mp4' ? new FragmentSpanReader(tracks) : null
+}
+
+/** An initialisation section, or what of it is not absurd. */
+async function head(path: string): Promise<Uint8Array> {
+  const file = await open(path, 'r')
+  try {
+    const bytes = Buffer.alloc(MOST_INIT_BYTES)
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+    return bytes.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
 }
 
 /** The segment's media, once its first bytes say that it is some, and of the same kind as those before. */

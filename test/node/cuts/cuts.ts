@@ -3,12 +3,14 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { checkMp4 } from '../../../transcoder/mp4/boxes.ts'
 import { runTask } from '../../../transcoder/run.ts'
 import { ffmpeg } from '../media.ts'
 import { FakeDoor } from '../transcoder/fake-door.ts'
 import { describeTask, openBench, requestFor, type Bench } from '../transcoder/task-fixture.ts'
 
-export const FORMS = ['ts', 'mp4', 'mkv', 'hls'] as const
+/** hls: segments of transport stream. fmp4: the same presentation in segments of several fragments. */
+export const FORMS = ['ts', 'mp4', 'mkv', 'hls', 'fmp4'] as const
 export type Form = (typeof FORMS)[number]
 /** broken off: the server promised all of it. stored: the file itself ends there, and nobody says that there was more. */
 export const WAYS = ['broken off', 'stored'] as const
@@ -33,20 +35,34 @@ interface Heard {
 
 const SECONDS = 4
 const SEGMENT_SECONDS = 1
+/** In a segment of fmp4. */
+const FRAGMENTS = 5
+const PACKET_BYTES = 188
 /** A picture, and what a sound's encoder needs to come up and go down. */
 const TOLERANCE = { pictures: 1, seconds: 0.1 }
+
+/** A piece of an HLS source, and how its address at the door ends. */
+interface Piece {
+  name: string
+  bytes: Buffer
+}
 
 export class Cuts {
   readonly #bench: Bench
   readonly #sources: Record<Form, Buffer>
-  readonly #segments: Buffer[]
+  readonly #pieces: Record<'hls' | 'fmp4', Piece[]>
   readonly #whole: Heard
   #made = 0
 
-  private constructor(bench: Bench, sources: Record<Form, Buffer>, segments: Buffer[], whole: Heard) {
+  private constructor(
+    bench: Bench,
+    sources: Record<Form, Buffer>,
+    pieces: Record<'hls' | 'fmp4', Piece[]>,
+    whole: Heard,
+  ) {
     this.#bench = bench
     this.#sources = sources
-    this.#segments = segments
+    this.#pieces = pieces
     this.#whole = whole
   }
 
@@ -58,21 +74,8 @@ export class Cuts {
     await ffmpeg([
       ...['-f', 'lavfi', '-i', `color=s=160x90:r=25:d=${SECONDS},geq=lum='30+mod(N*67,190)':cb=128:cr=128`],
       ...['-f', 'lavfi', '-i', `sine=f=440:r=48000:d=${SECONDS}`, '-af', 'volume=12dB'],
-      ...[
-        '-c:v',
-        'libx264',
-        '-preset',
-        'ultrafast',
-        '-g',
-        '25',
-        '-pix_fmt',
-        'yuv420p',
-        '-c:a',
-        'aac',
-        '-b:a',
-        '96k',
-        all,
-      ],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-pix_fmt', 'yuv420p'],
+      ...['-c:a', 'aac', '-b:a', '96k', all],
     ])
     const copy = (name: string, ...flags: string[]) => ffmpeg(['-i', all, '-c', 'copy', ...flags, path(name)])
     await copy('ts.ts')
@@ -82,13 +85,27 @@ export class Cuts {
     const segments = await Promise.all(
       Array.from({ length: SECONDS / SEGMENT_SECONDS }, (_, n) => readFile(path(`hls${n}.ts`))),
     )
+    await copy('fmp4.mp4', '-movflags', '+empty_moov+default_base_moof', '-frag_duration', `${1e6 / FRAGMENTS}`)
+    const pieces = {
+      hls: segments.map((bytes, n) => ({ name: `segments/${n}`, bytes })),
+      fmp4: await fragments(path('fmp4.mp4')),
+    }
     const [ts, mp4, mkv] = await Promise.all(['ts.ts', 'mp4.mp4', 'mkv.mkv'].map((name) => readFile(path(name))))
-    const sources = { ts: ts!, mp4: mp4!, mkv: mkv!, hls: Buffer.concat(segments) }
-    return new Cuts(bench, sources, segments, await hear(all))
+    const sources = { ts: ts!, mp4: mp4!, mkv: mkv!, hls: joined(pieces.hls), fmp4: joined(pieces.fmp4) }
+    return new Cuts(bench, sources, pieces, await hear(all))
   }
 
   size(form: Form): number {
     return this.#sources[form].length
+  }
+
+  /** The last place not behind `offset` where nothing but the media tells that something is missing: between two packets, or fragments. */
+  between(form: 'ts' | 'hls' | 'fmp4', offset: number): number {
+    if (form !== 'fmp4') return Math.max(PACKET_BYTES, offset - (offset % PACKET_BYTES))
+    const bytes = this.#sources.fmp4
+    const first = bytes.indexOf('moof', 0, 'latin1') - 4
+    const found = bytes.lastIndexOf('moof', offset, 'latin1') - 4
+    return Math.max(first, found)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +116,7 @@ export class Cuts {
     const door = await new FakeDoor({ bytes: this.#sources[form] }).start()
     try {
       door.task = describeTask({ container: 'mp4', bitrates: [300] })
-      if (form === 'hls') this.#cutSegments(door, way, offset)
+      if (form === 'hls' || form === 'fmp4') this.#cutPieces(door, form, way, offset)
       else this.#cutFile(door, form, way, offset)
       const context = this.#bench.context()
       await runTask(requestFor(door), { ...context, source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 50 } })
@@ -121,35 +138,39 @@ export class Cuts {
       }
   }
 
-  /** The offset is one within all segments: that segment is cut, those behind it are whole. */
-  #cutSegments(door: FakeDoor, way: Way, offset: number): void {
+  /** The offset is one within all pieces: that one is cut, those behind it are whole. */
+  #cutPieces(door: FakeDoor, form: 'hls' | 'fmp4', way: Way, offset: number): void {
     door.source = { bytes: Buffer.from('#EXTM3U\n') }
     door.task = { ...door.task!, input_name: 'film.m3u8' }
-    const seconds = SEGMENT_SECONDS
-    const described = this.#segments.map(() => ({ seconds, discontinuity: false, map: null, key: null, iv: null }))
-    const tracks = [{ language: null, maps: [], segments: described }]
-    const { n, at } = this.#place(offset)
-    const segments = this.#segments.map((bytes, index) =>
-      way === 'stored' && index === n ? bytes.subarray(0, at) : bytes,
+    const { piece, at } = this.#place(form, offset)
+    const pieces = this.#pieces[form].map((whole) =>
+      way === 'stored' && whole === piece ? { ...whole, bytes: whole.bytes.subarray(0, at) } : whole,
     )
-    door.hls = { description: { pin: 'p', ended: true, target_seconds: seconds, tracks }, segments }
+    const init = pieces.find(({ name }) => name === INIT)?.bytes
+    const segments = pieces.filter(({ name }) => name !== INIT).map(({ bytes }) => bytes)
+    const map = init === undefined ? null : 0
+    const described = segments.map(() => ({ seconds: SEGMENT_SECONDS, discontinuity: false, map, key: null, iv: null }))
+    const maps = init === undefined ? [] : [{ key: null, iv: null }]
+    const tracks = [{ language: null, maps, segments: described }]
+    const description = { pin: 'p', ended: true, target_seconds: SEGMENT_SECONDS, tracks }
+    door.hls = { description, segments, ...(init === undefined ? {} : { init }) }
     if (way === 'stored') return
     door.faults.piece = ({ request, response }) => {
-      if (!request.url!.endsWith(`/${n}`)) return false
-      const bytes = this.#segments[n]!
-      response.writeHead(200, { 'content-length': String(bytes.length) })
-      response.write(bytes.subarray(0, at), () => response.destroy())
+      if (!request.url!.endsWith(piece.name)) return false
+      response.writeHead(200, { 'content-length': String(piece.bytes.length) })
+      response.write(piece.bytes.subarray(0, at), () => response.destroy())
       return true
     }
   }
 
-  #place(offset: number): { n: number; at: number } {
+  #place(form: 'hls' | 'fmp4', offset: number): { piece: Piece; at: number } {
     let at = offset
-    for (const [n, { length }] of this.#segments.entries()) {
-      if (at < length) return { n, at }
-      at -= length
+    for (const piece of this.#pieces[form]) {
+      if (at < piece.bytes.length) return { piece, at }
+      at -= piece.bytes.length
     }
-    throw new RangeError(`${offset} is behind the last segment`)
+    const piece = this.#pieces[form].at(-1)!
+    return { piece, at: piece.bytes.length }
   }
 
   async #missing(door: FakeDoor, form: Form, way: Way, offset: number): Promise<string[]> {
@@ -167,6 +188,26 @@ export class Cuts {
     await writeFile(path, bytes)
     return path
   }
+}
+
+const INIT = 'maps/0'
+
+function joined(pieces: readonly Piece[]): Buffer {
+  return Buffer.concat(pieces.map(({ bytes }) => bytes))
+}
+
+/** The initialisation section, and segments of so many fragments each. */
+async function fragments(path: string): Promise<Piece[]> {
+  const bytes = await readFile(path)
+  const { boxes } = await checkMp4(path)
+  const starts = boxes.filter(({ type }) => type === 'moof').map(({ offset }) => offset)
+  const end = boxes.find(({ type }) => type === 'mfra')?.offset ?? bytes.length
+  const edges = [...starts.filter((_, n) => n % FRAGMENTS === 0), end]
+  const segments = edges
+    .slice(0, -1)
+    .map((from, n) => ({ name: `segments/${n}`, bytes: bytes.subarray(from, edges[n + 1]) }))
+  if (segments.length !== SECONDS / SEGMENT_SECONDS) throw new Error(`${segments.length} segments were made`)
+  return [{ name: INIT, bytes: bytes.subarray(0, starts[0]) }, ...segments]
 }
 
 async function hear(path: string): Promise<Heard> {

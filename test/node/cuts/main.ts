@@ -1,4 +1,4 @@
-// In charge of: `npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls] [--parallel N]`: where each source is cut, and the table.
+// In charge of: `npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4] [--parallel N]`: where each source is cut, and the table.
 // Not in charge of: one cut (cuts.ts).
 import { parseArgs } from 'node:util'
 import { random } from '../service/hostile-inputs.ts'
@@ -15,7 +15,7 @@ const { values } = parseArgs({
 const [count, seed] = [Number(values.offsets), Number(values.seed)]
 const forms = FORMS.filter((form) => values.form.split(',').includes(form))
 if (!Number.isInteger(count) || !Number.isInteger(seed) || count < 1 || forms.length === 0) {
-  console.error('Usage: npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls]')
+  console.error('Usage: npm run cuts [-- --offsets N] [--seed N] [--form ts,mp4,mkv,hls,fmp4]')
   process.exit(2)
 }
 
@@ -24,11 +24,10 @@ await using cuts = await Cuts.open()
 const next = random(seed)
 const jobs = forms.flatMap((form) =>
   Array.from({ length: count }, (_, n) => {
-    // One in each of so many equal stretches, in both ways by turns. Half of those in a transport stream fall between two packets,
-    // where nothing but the media itself tells that something is missing.
+    // One in each of so many equal stretches, in both ways by turns; half of them between two packets, or fragments.
     const at = Math.max(1, Math.floor(((n + next()) * cuts.size(form)) / count))
-    const between = (form === 'ts' || form === 'hls') && n % 4 > 1
-    return { form, way: WAYS[n % WAYS.length]!, offset: between ? Math.max(188, at - (at % 188)) : at }
+    const isBetween = form !== 'mp4' && form !== 'mkv' && n % 4 > 1
+    return { form, way: WAYS[n % WAYS.length]!, offset: isBetween ? cuts.between(form, at) : at }
   }),
 )
 await Promise.all(

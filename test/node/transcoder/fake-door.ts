@@ -79,7 +79,7 @@ export class FakeDoor {
   source: FakeSource
   logo: Buffer = Buffer.alloc(0)
   /** What the playlist at the input consists of; its only track has these segments. */
-  hls: { description: HlsDescription; segments: Buffer[] } | null = null
+  hls: { description: HlsDescription; init?: Buffer; segments: Buffer[] } | null = null
   task: TaskDescription | null = null
   storedPlan: unknown = null
   partSize = 8 * 1024 * 1024
@@ -149,7 +149,7 @@ export class FakeDoor {
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? ''
-    const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/segments\/(\d+))?$/.exec(url)
+    const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/(?:maps\/0|segments\/(\d+)))?$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
       /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
@@ -159,7 +159,7 @@ export class FakeDoor {
       this.breaches.push(`no such address: ${request.method} ${url}`)
       return json(response, 404, { error: { code: 'not_found', message: url } })
     }
-    const hls = piece && (piece[1] === undefined ? 'hls' : 'piece')
+    const hls = piece && (url.endsWith('/hls') ? 'hls' : 'piece')
     const operation = (hls ??
       (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
     if (request.headers.authorization !== `Bearer ${this.token}`) {
@@ -177,7 +177,7 @@ export class FakeDoor {
       case 'hls':
         return json(response, 200, this.hls!.description)
       case 'piece': {
-        const bytes = this.hls!.segments[Number(piece![1])]!
+        const bytes = piece![1] === undefined ? this.hls!.init! : this.hls!.segments[Number(piece![1])]!
         response.writeHead(200, { 'content-length': String(bytes.length) }).end(bytes)
         return
       }

@@ -1,0 +1,39 @@
+// In charge of: whether the segments of a stretch last as long as their playlist says, each judged by the one that follows it.
+// Not in charge of: reading time stamps (mpegts/span.ts, mp4/span.ts).
+import { TaskError } from '../failure.ts'
+import { lackingAtEnd, lackingSeconds, roundingOf, type Span } from '../mpegts/span.ts'
+
+/** By the number of the stream. null = nothing can be said about this segment. */
+export type Spans = ReadonlyMap<number, Span> | null
+
+export class Continuity {
+  #before: { n: number; seconds: number; spans: Spans } | null = null
+  /** The most that the playlist was wrong by until now, in seconds; null = nothing to tell it from. */
+  #rounding: number | null = null
+
+  /** `n` is the number of the segment, from 1. Throws source_incomplete where the one before it was cut. */
+  push(n: number, seconds: number, spans: Spans): void {
+    const before = this.#before
+    if (before !== null && before.spans !== null && spans !== null) {
+      requireAll(before.n, lackingSeconds(before.spans, before.seconds, spans))
+      if (before.spans.size > 0)
+        this.#rounding = Math.max(this.#rounding ?? 0, roundingOf(before.spans, before.seconds))
+    }
+    this.#before = { n, seconds, spans }
+  }
+
+  /** Nothing follows. Throws source_incomplete where the last segment was cut. */
+  end(): void {
+    if (this.#before === null) return
+    const { n, seconds, spans } = this.#before
+    // Of streams that this cannot read nothing is known, but that they were there before.
+    if (spans === null || (spans.size === 0 && this.#rounding === null)) return
+    requireAll(n, lackingAtEnd(spans, seconds, this.#rounding))
+  }
+}
+
+function requireAll(n: number, lacking: number): void {
+  if (lacking <= 0) return
+  const why = `Segment ${n} of the source is cut: ${lacking.toFixed(2)} s of what the playlist says are not in it.`
+  throw new TaskError('source_incomplete', why, { details: { segment: n, lacking_seconds: lacking } })
+}
