@@ -84,7 +84,18 @@ export class FragmentSpanReader {
         const { timescale, isSound } = this.#tracks.get(id)!
         const ticks = (units: number): number => Math.round((units * TICKS_PER_SECOND) / timescale)
         const last = ticks(end) - ticks(step)
-        return [id, { first: ticks(first), last, step: ticks(step), isSound, isOpen: false, startsInside: false }]
+        return [
+          id,
+          {
+            first: ticks(first),
+            last,
+            step: ticks(step),
+            lastStep: ticks(step),
+            isSound,
+            isOpen: false,
+            startsInside: false,
+          },
+        ]
       }),
     )
   }

@@ -1,5 +1,6 @@
 // In charge of: putting cues into a transport stream while it is being written: its program map, and each cue in its place.
 // Not in charge of: finding them (scan.ts), bytes in and out (transcoder/cues.ts). The stream has one program: it is our own encoder's.
+import { joined } from './joined.ts'
 import { clockReference, laterClock, pesStamps, ticksBetween } from './clock.ts'
 import { withCueStream } from './cue-stream.ts'
 import { NULL_PID, PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
@@ -140,14 +141,4 @@ export class CueInjector {
       this.#due.push(...packets)
     }
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

@@ -1,6 +1,8 @@
 // In charge of: from when to when the streams of one transport stream segment last, and whether media is missing between two of them.
 // Not in charge of: packets that are cut, the rest of an HLS source (input/hls.ts).
+import { adtsTicks } from './adts.ts'
 import { pesStamps, TICKS_PER_SECOND, ticksBetween } from './clock.ts'
+import { joined } from './joined.ts'
 import { PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
 
 /** PTS in ticks. */
@@ -9,6 +11,8 @@ export interface Span {
   last: number
   /** The longest time from one unit to the next: what the last one may last. 0 where there is only one. */
   step: number
+  /** What the last one lasts for certain; null where only the steps before tell. */
+  lastStep: number | null
   isSound: boolean
   /** Its last unit says that more bytes belong to it. */
   isOpen: boolean
@@ -22,6 +26,8 @@ interface Seen {
   /** Bytes that the unit under way still has to come; −Infinity where it does not say. */
   owes: number
   startsInside: boolean
+  /** What there is of the last unit of sound, without its header. */
+  unit: Uint8Array[]
 }
 
 /** Reads PES headers of pictures and sounds as they pass. */
@@ -37,10 +43,10 @@ export class SpanReader {
   end(): Map<number, Span> {
     for (const packet of this.#packets.end()) this.#read(packet)
     return new Map(
-      [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside }]) => [
-        pid,
-        { ...spanOf(stamps), isSound, isOpen: owes > 0, startsInside },
-      ]),
+      [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside, unit }]) => {
+        const lastStep = isSound ? adtsTicks(joined(unit)) : null
+        return [pid, { ...spanOf(stamps), lastStep, isSound, isOpen: owes > 0, startsInside }]
+      }),
     )
   }
 
@@ -49,8 +55,11 @@ export class SpanReader {
     const payload = payloadOf(packet)
     if (!startsUnit(packet)) {
       const seen = this.#seen.get(pid)
-      if (seen !== undefined) seen.owes -= payload.length
-      else if (payload.length > 0) this.#inside.add(pid)
+      if (seen !== undefined) {
+        seen.owes -= payload.length
+        // A unit of sound has 64 KiB at most: its length has 16 bits.
+        if (seen.isSound && seen.unit.length < MOST_PACKETS) seen.unit.push(Uint8Array.from(payload))
+      } else if (payload.length > 0) this.#inside.add(pid)
       return
     }
     const id = payload[3] ?? 0
@@ -60,12 +69,16 @@ export class SpanReader {
     if (stamps === null) return
     const length = (payload[4]! << 8) | payload[5]!
     const owes = length === 0 ? Number.NEGATIVE_INFINITY : length + 6 - payload.length
+    const isSound = id < 0xe0
+    // PES_header_data_length counts from behind itself.
+    const unit = isSound ? [Uint8Array.from(payload.subarray(9 + payload[8]!))] : []
     const seen = this.#seen.get(pid)
     if (seen === undefined)
-      this.#seen.set(pid, { isSound: id < 0xe0, stamps: [stamps.pts], owes, startsInside: this.#inside.has(pid) })
+      this.#seen.set(pid, { isSound, stamps: [stamps.pts], owes, startsInside: this.#inside.has(pid), unit })
     else {
       seen.stamps.push(stamps.pts)
       seen.owes = owes
+      seen.unit = unit
     }
   }
 }
@@ -78,6 +91,7 @@ function spanOf(stamps: readonly number[]): Pick<Span, 'first' | 'last' | 'step'
   return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MOST_STEPS)) }
 }
 
+const MOST_PACKETS = 400
 const MOST_STEPS = 1000
 /** Gaps below these are rounding, a picture that a camera dropped, or one that stands until something moves. */
 const LEAST_SOUND_TICKS = 0.05 * TICKS_PER_SECOND
@@ -106,7 +120,7 @@ export function lackingSeconds(
   const gaps = [...spans].flatMap(([pid, span]) => {
     const after = next.get(pid)
     if (after === undefined) return []
-    const step = Math.max(span.step, after.step)
+    const step = span.lastStep ?? Math.max(span.step, after.step)
     const gap = ticksBetween(span.last, after.first) - step
     // Bytes that are announced and do not come in the next segment either.
     if (span.isOpen && !after.startsInside)

@@ -64,14 +64,3 @@ export interface Cutter {
   /** The stream is over. `videoSegments`: how many the video has, which audio must not exceed; null = this is the video. */
   end(videoSegments: number | null): Cut[]
 }
-
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
-}

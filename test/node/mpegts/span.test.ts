@@ -1,5 +1,6 @@
 // Whether media is missing at the end of a segment, by its own time stamps and its playlist.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { adtsTicks } from '../../../transcoder/mpegts/adts.ts'
 import { lackingAtEnd, lackingSeconds, type Span } from '../../../transcoder/mpegts/span.ts'
 
 const [VIDEO, AUDIO] = [256, 257]
@@ -8,6 +9,7 @@ const span = (from: number, to: number, step: number, isSound = false): Span => 
   first: from * 90_000,
   last: (to - step) * 90_000,
   step: step * 90_000,
+  lastStep: null,
   isSound,
   isOpen: false,
   startsInside: false,
@@ -58,4 +60,27 @@ test('the last one is as long as the playlist says, as exactly as it said so bef
   expect(lackingAtEnd(both(10, 11.2, 11.2), 2, null)).toBe(0)
   expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.9)).toBe(0)
   expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.01)).toBeCloseTo(0.8, 6)
+})
+
+describe('the length of the last sound', () => {
+  /** A frame of `bytes` with its header at 48 kHz. */
+  const frame = (bytes: number): number[] => [
+    ...[0xff, 0xf1, 0x4c, 0x80 | (bytes >> 11), (bytes >> 3) & 0xff, ((bytes & 7) << 5) | 0x1f, 0xfc],
+    ...Array.from({ length: bytes - 7 }, () => 0),
+  ]
+
+  test('is counted in its frames, and unknown where one of them is cut or none is there', () => {
+    const two = Uint8Array.from([...frame(200), ...frame(9)])
+    expect(adtsTicks(two)).toBe(2 * 1920)
+    expect(adtsTicks(two.subarray(0, -1))).toBeNull()
+    expect(adtsTicks(new Uint8Array())).toBeNull()
+    expect(adtsTicks(new Uint8Array(100))).toBeNull()
+  })
+
+  test('tells of one short unit that lacks where units are long', () => {
+    const spans = both(10, 12, 12)
+    // The last unit that came lasts 0.12 s, and so did one behind it.
+    spans.set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.12 * 90_000 })
+    expect(lackingSeconds(spans, 2, next)).toBeCloseTo(0.12, 6)
+  })
 })

@@ -1,6 +1,6 @@
 // In charge of: the bytes of a tar around its members, and where each member lies (POSIX.1-2017, pax: ustar and its extended headers).
 // Not in charge of: members' bytes, sending them anywhere (transcoder/segments).
-import { joined } from '../cut.ts'
+import { joined } from '../../mpegts/joined.ts'
 import type { ByteSpan } from '../model.ts'
 
 const BLOCK = 512
