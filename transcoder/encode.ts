@@ -169,7 +169,8 @@ function spawnFfmpeg(
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
     creates: files.filter((_file, index) => plan.cues === null || index >= plan.outputs.length),
-    limits: { fileBytes: largestBytes, ...(cpuSeconds === undefined ? {} : { cpuSeconds }) },
+    // Of a source that does not say how long it is, only the attempt's own bound holds.
+    limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
     takers: [...takers, ...(pipes?.takers ?? [])],
     isHeld: () => pipes?.isHeld === true,
     onProgress: (report) => {

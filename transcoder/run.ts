@@ -114,7 +114,6 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   const task = await door.task(halt.signal)
   requireOurs(task, request)
   log.info('task accepted', { job: task.job_id })
-  const began = performance.now()
   const deadline = setTimeout(
     () => halt.abort(new TaskError('too_long_for_one_attempt', 'The task took longer than one attempt may take.')),
     Math.min(task.max_attempt_ms, LONGEST_TIMER_MS),
@@ -123,6 +122,8 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   try {
     progress.enter('probing')
     const { size: sizeBytes } = await prepareInput(attempt, inputProvider(task.config))
+    // An event may have been waited for until it ended, for hours.
+    const began = performance.now()
     const spec = toSpec(task.config, task.input_name)
     const wanted = { signal: halt.signal, cwd: workspace.cwd, program: spec.program }
     const media = await probe(engine, gateway.url, wanted).catch((error: unknown) => {

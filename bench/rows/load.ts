@@ -36,6 +36,8 @@ type Side = (typeof sides)[number]
 export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
   await using worker = await startBenchWorker()
   const child = fork(join(import.meta.dirname, '..', 'load', 'generator.ts'), { serialization: 'advanced' })
+  const gone = once(child, 'exit').then(() => Promise.reject(new Error('The load generator ended.')))
+  gone.catch(() => undefined) // also when it is ended by us
   const end = (): void => void child.kill()
   process.on('exit', end)
   try {
@@ -44,7 +46,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
       const read = stopwatch()
       const before = cpuOf(pids)
       child.send({ origin: worker.origin, ...route, pace, seconds } satisfies Order)
-      const [outcome] = (await once(child, 'message')) as [Outcome]
+      const [outcome] = (await Promise.race([once(child, 'message'), gone])) as [Outcome]
       const after = cpuOf(pids)
       const count = outcome.latencies.length
       const cpuMs = Object.fromEntries(sides.map((side) => [side, (after[side] - before[side]) / count]))
@@ -174,7 +176,7 @@ async function lost(origin: string, created: Outcome['created'], note: (line: st
     baseline: '–',
     ratio: null,
     goal: '0',
-    met: wrong.length === 0 && new Set(created.map(({ id }) => id)).size === created.length,
+    met: created.length > 0 && wrong.length === 0 && new Set(created.map(({ id }) => id)).size === created.length,
   }
 }
 

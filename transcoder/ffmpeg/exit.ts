@@ -6,6 +6,8 @@ export interface Ending {
   code: number | null
   signal: string | null
   stderr: string
+  /** It ran for long enough to have used up its processor time; missing = not known. */
+  mayLackCpu?: boolean
 }
 
 export interface Verdict {
@@ -77,9 +79,9 @@ export function explainExit(ending: Ending): Verdict | null {
   if (known !== undefined) return known
   if (signal !== null) return { code: 'encoder_failed', message: `The encoder crashed (${signal}) on this source.` }
   for (const [pattern, code, message] of causes) if (pattern.test(ending.stderr)) return { code, message }
-  // ffmpeg ends by itself on SIGXCPU, with 255 (123 from the fourth on, one comes every second) and a word that is told at a chattier level only. Nobody else sends it a
-  // signal: one of ours is not explained here.
-  if (ending.code === 255 || ending.code === 123) return signals['SIGXCPU']!
+  // ffmpeg ends by itself on SIGXCPU, with 255 (123 from the fourth on, one comes every second) and a word that is told at a
+  // chattier level only. Newer ones end with 255 for errors of their own too (−1 and EPERM), which need no time.
+  if ((ending.code === 255 || ending.code === 123) && ending.mayLackCpu !== false) return signals['SIGXCPU']!
   const last = ending.stderr.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? ''
   return {
     code: 'encoder_failed',

@@ -56,6 +56,7 @@ export async function openCell(programs: Programs, workDir: string): Promise<{ c
       cell.privileges = [...cell.privileges, ...asUser(cell.user)]
       cell.processes = LEAST_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
     }
+    await together(cell, tried, report)
     if (cell.user !== null && cell.prlimit !== null) report.in_force.push('processes')
     else report.missing['processes'] = 'counted by user: needs a user of its own and prlimit'
     report.in_force.sort()
@@ -64,6 +65,24 @@ export async function openCell(programs: Programs, workDir: string): Promise<{ c
   } finally {
     await rm(root, { recursive: true, force: true })
   }
+}
+
+/** Each held on its own; a user of one's own inside of a namespace of users, for one, may not. What is worth more stays. */
+async function together(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+  const give = (names: string[], why: string): void => {
+    report.in_force = report.in_force.filter((name) => !names.includes(name))
+    for (const name of names) report.missing[name] = why
+  }
+  if (await tried([], cell)) return
+  cell.offline = null
+  give(['no_network_for_local_files'], 'it does not hold beside the rest')
+  if (await tried([], cell)) return
+  Object.assign(cell, { ...bare(cell), memoryBytes: cell.memoryBytes, processes: 0 })
+  const kept = new Set(['process_group', 'environment'])
+  give(
+    report.in_force.filter((name) => !kept.has(name)),
+    'the measures do not hold together',
+  )
 }
 
 /** What one measure is tried in. */

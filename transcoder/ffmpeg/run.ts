@@ -1,6 +1,7 @@
 // In charge of: running ffmpeg and ffprobe: the one place that spawns a process, its watchdogs and its end.
 // Not in charge of: what the arguments mean (plan/argv.ts, cell.ts), its cell (confine.ts), what an ending means (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { TaskError } from '../failure.ts'
@@ -54,6 +55,8 @@ export interface FfmpegResult {
   stderr: string
   /** The last report; null where there was none. */
   progress: FfmpegProgress | null
+  /** It ran for long enough to have used up the processor time that it had. */
+  mayLackCpu: boolean
 }
 
 /** ffprobe ended badly. `stderr` is scrubbed; `code` null = killed. */
@@ -80,6 +83,8 @@ const GRACE_MS = 1500
 const STALL_MS = 60_000
 const PROBE_TIMEOUT_MS = 60_000
 const PROBE_CORES = 4
+/** The kernel counts in whole seconds, and what other threads are just using. */
+const CPU_ROUNDING_SECONDS = 2
 /** From SIGKILL to letting go of pipes that a process outside of the group holds. */
 const LET_GO_MS = 1000
 /** 100 streams with all their fields are far below this. */
@@ -140,7 +145,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
       // A stream that broke off is what an ffmpeg leaves behind that was stopped.
       if (ended === 'exit') throw error
     })
-    return { ended, code, signal, stderr: cell.stderr(), progress }
+    return { ended, code, signal, stderr: cell.stderr(), progress, mayLackCpu: cell.mayLackCpu() }
   } finally {
     clearTimeout(watchdog)
     options.signal?.removeEventListener('abort', abort)
@@ -190,6 +195,8 @@ interface Running {
   stderr: () => string
   /** SIGTERM to the whole group now, SIGKILL after a grace. */
   kill: () => void
+  /** False where so little time has passed that all cores together cannot have used up the processor time. */
+  mayLackCpu: () => boolean
   /** @throws TaskError when a SIGKILL ended it that was not ours: what it said until then is no judgement of the media. */
   requireOwnEnd: (signal: NodeJS.Signals | null) => void
 }
@@ -214,6 +221,7 @@ async function open(
     // The terminal is never ffmpeg's; stdout carries the progress.
     stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: pipes }, () => 'pipe' as const)],
   })
+  const began = performance.now()
   let tail = Buffer.alloc(0)
   child.stderr!.on('data', (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
@@ -241,14 +249,24 @@ async function open(
   const { promise, resolve, reject } = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>()
   child.once('error', reject)
   child.once('exit', clearUp)
-  child.once('close', (code, signal) => resolve({ code, signal }))
+  let isClosed = false
+  child.once('close', (code, signal) => {
+    isClosed = true
+    resolve({ code, signal })
+  })
   return {
     child,
     closed: promise.finally(() => {
       clearTimeout(killer)
     }),
     stderr: () => scrubAddresses(tail.toString('utf8')),
+    mayLackCpu: () => {
+      const seconds = (performance.now() - began) / 1000
+      return limits.cpuSeconds > 0 && seconds * availableParallelism() >= limits.cpuSeconds - CPU_ROUNDING_SECONDS
+    },
     kill: () => {
+      // Whoever is told of a failure afterwards would end what runs as the same user by then.
+      if (isClosed) return
       send('SIGTERM')
       killer ??= setTimeout(finish, GRACE_MS)
     },

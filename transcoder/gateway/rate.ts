@@ -8,7 +8,7 @@ export interface RateOptions {
   leastBytesPerSecond?: number
 }
 
-/** Counts the time spent waiting for bytes, not for who reads them. */
+/** Counts the time spent waiting for answers and for bytes, not for who reads them. */
 export class LeastRate {
   readonly #slowMs: number
   readonly #least: number
@@ -33,9 +33,9 @@ export class LeastRate {
     return new TaskError('source_unreachable', why)
   }
 
-  /** The same bytes, as long as they come fast enough. */
-  async *of(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    let began = performance.now()
+  /** The same bytes, as long as they come fast enough. `asked`: when they were asked for, by performance.now(). */
+  async *of(body: AsyncIterable<Uint8Array>, asked: number): AsyncGenerator<Uint8Array> {
+    let began = asked
     for await (const chunk of body) {
       const slow = this.judge(performance.now() - began, chunk.length)
       if (slow !== null) throw slow

@@ -221,14 +221,20 @@ export class Source {
   async #ask(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(new Error('it did not answer in time')), this.#stallMs)
+    const began = performance.now()
+    let response: Response
     try {
       // The timer is cleared once the head is there; the body's silence is watched read by read in #bytes.
-      return await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
+      response = await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
     } catch (error) {
       throw broken(error)
     } finally {
       clearTimeout(timer)
     }
+    const slow = this.#rate.judge(performance.now() - began, 0)
+    if (slow === null) return response
+    await response.body?.cancel().catch(() => undefined)
+    throw this.#fail(slow)
   }
 
   /** The body's bytes, exactly as many as it promised and never more than `wanted`. */

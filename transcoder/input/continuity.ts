@@ -10,6 +10,12 @@ export class Continuity {
   #before: { n: number; seconds: number; spans: Spans } | null = null
   /** The most that the playlist was wrong by until now, in seconds; null = nothing to tell it from. */
   #rounding: number | null = null
+  readonly #rounds: boolean | undefined
+
+  /** `rounds`: its playlist writes whole numbers; undefined = not known. */
+  constructor(rounds: boolean | undefined) {
+    this.#rounds = rounds
+  }
 
   /** `n` is the number of the segment, from 1. Throws source_incomplete where the one before it was cut. */
   push(n: number, seconds: number, spans: Spans): void {
@@ -28,7 +34,9 @@ export class Continuity {
     const { n, seconds, spans } = this.#before
     // Of streams that this cannot read nothing is known, but that they were there before.
     if (spans === null || (spans.size === 0 && this.#rounding === null)) return
-    requireAll(n, lackingAtEnd(spans, seconds, this.#rounding))
+    // RFC 8216, 4.3.2.1: the nearest whole number or the next.
+    const usual = (this.#rounds ?? Number.isInteger(seconds)) ? 1 : 0
+    requireAll(n, lackingAtEnd(spans, seconds, this.#rounding ?? usual))
   }
 }
 

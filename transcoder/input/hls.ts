@@ -33,8 +33,9 @@ export interface HlsOptions {
 }
 
 const PATIENCE_MS = 120_000
-/** Of the free disk: nobody says how large the pieces are, and the rest is for what is made of them. */
+/** Of the free disk: nobody says how large the pieces are. What has to be joined is there twice for a while. */
 const SHARE = 0.9
+const JOINED_SHARE = 0.45
 /** Of one piece, beside what it may have for its length: 1 Gb/s. */
 const PIECE_BYTES = 64 * 1024 * 1024
 const MOST_BYTES_PER_SECOND = 125e6
@@ -70,7 +71,8 @@ export async function fetchTracks(
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
   const keys = new Map<number, Promise<Uint8Array>>()
-  const room = await Room.open(options.directory, { share: SHARE, mostBytes: Number.POSITIVE_INFINITY })
+  const share = isWhole(description) ? SHARE : JOINED_SHARE
+  const room = await Room.open(options.directory, { share, mostBytes: Number.POSITIVE_INFINITY })
   const shared = { door, pin: description.pin, keys, room, ...options, signal }
   const work = description.tracks.map((track, index) =>
     fetchTrack({ ...shared, rate: new LeastRate(options.slow) }, track, index).catch((error: unknown) => {
@@ -82,6 +84,13 @@ export async function fetchTracks(
   // The first failure is why the others ended.
   signal.throwIfAborted()
   return Promise.all(work)
+}
+
+/** One track, in one piece. */
+function isWhole({ tracks }: HlsDescription): boolean {
+  const [only, ...others] = tracks
+  const map = only?.segments[0]?.map
+  return others.length === 0 && !only?.segments.some((segment) => segment.discontinuity || segment.map !== map)
 }
 
 interface Fetching extends HlsOptions {
@@ -98,13 +107,13 @@ async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Pr
   let file: FileHandle | null = null
   let end = 0
   let before: HlsSegment | null = null
-  let continuity = new Continuity()
+  let continuity = new Continuity(track.rounds)
   let tracks: Tracks = new Map()
   try {
     for (const [n, segment] of track.segments.entries()) {
       if (before === null || segment.discontinuity || segment.map !== before.map) {
         continuity.end()
-        continuity = new Continuity()
+        continuity = new Continuity(track.rounds)
         await file?.close()
         const path = join(context.directory, `track-${index}-${made.length}`)
         file = await open(path, 'w')
@@ -158,11 +167,13 @@ async function take(
   const mostBytes = PIECE_BYTES + (piece.seconds ?? 0) * MOST_BYTES_PER_SECOND
   let written = 0
   const key = piece.key === null ? null : await keyOf(context, piece.key)
+  let asked = performance.now()
   return door.hlsPiece(`${pin}/${piece.name}`, signal, async (body) => {
     await file.truncate(from)
     room.giveBack(written)
     written = 0
-    const coming = rate.of(body)
+    const coming = rate.of(body, asked)
+    asked = performance.now()
     const clear = key === null ? coming : decrypted(coming, key, piece.iv ?? '')
     let at = from
     let reader: SpanReader | FragmentSpanReader | null = null

@@ -35,13 +35,18 @@ export class SpanReader {
   readonly #packets = new PacketReader()
   readonly #seen = new Map<number, Seen>()
   readonly #inside = new Set<number>()
+  #stamps = 0
+  #isTooMuch = false
 
   push(chunk: Uint8Array): void {
+    if (this.#isTooMuch) return
     for (const packet of this.#packets.push(chunk)) this.#read(packet)
   }
 
-  end(): Map<number, Span> {
+  /** null = nothing can be said. */
+  end(): Map<number, Span> | null {
     for (const packet of this.#packets.end()) this.#read(packet)
+    if (this.#isTooMuch) return null
     return new Map(
       [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside, unit }]) => {
         const lastStep = isSound ? adtsTicks(joined(unit)) : null
@@ -69,6 +74,12 @@ export class SpanReader {
     if (stamps === null) return
     const length = (payload[4]! << 8) | payload[5]!
     const owes = length === 0 ? Number.NEGATIVE_INFINITY : length + 6 - payload.length
+    this.#stamps += 1
+    this.#isTooMuch ||= this.#stamps > MOST_STAMPS || this.#seen.size > MOST_STREAMS
+    if (this.#isTooMuch) {
+      this.#seen.clear()
+      return
+    }
     const isSound = id < 0xe0
     // PES_header_data_length counts from behind itself.
     const unit = isSound ? [Uint8Array.from(payload.subarray(9 + payload[8]!))] : []
@@ -91,9 +102,14 @@ function spanOf(stamps: readonly number[]): Pick<Span, 'first' | 'last' | 'step'
   return { first: anchor + sorted[0]!, last: anchor + sorted.at(-1)!, step: Math.max(...steps.slice(-MOST_STEPS)) }
 }
 
+/** More of both than an hour of anything has; of what has more, nothing is said. */
+const MOST_STAMPS = 500_000
+const MOST_STREAMS = 64
 const MOST_PACKETS = 400
 const MOST_STEPS = 1000
 /** Gaps below these are rounding, a picture that a camera dropped, or one that stands until something moves. */
+/** A frame of AAC at 48 kHz and rounding. */
+const EXACT_SOUND_TICKS = 0.025 * TICKS_PER_SECOND
 const LEAST_SOUND_TICKS = 0.05 * TICKS_PER_SECOND
 const LEAST_PICTURE_TICKS = 0.1 * TICKS_PER_SECOND
 const LEAST_SILENT_PICTURE_TICKS = 0.5 * TICKS_PER_SECOND
@@ -141,15 +157,21 @@ export function roundingOf(spans: ReadonlyMap<number, Span>, seconds: number): n
   return Math.abs(seconds - lastingSeconds(spans))
 }
 
-/** The same for the last segment of a stretch, whose length only the playlist knows. `rounding` null = no segment was before it. */
-export function lackingAtEnd(spans: ReadonlyMap<number, Span>, seconds: number, rounding: number | null): number {
+/** The same for the last segment of a stretch, whose length only the playlist knows, `rounding` seconds more or less. */
+export function lackingAtEnd(spans: ReadonlyMap<number, Span>, seconds: number, rounding: number): number {
   const streams = [...spans.values()]
   const pictures = streams.filter(({ isSound }) => !isSound)
   const step = Math.max(0, ...(pictures.length > 0 ? pictures : streams).map((span) => span.step)) / TICKS_PER_SECOND
-  // RFC 8216, 4.3.2.1: before version 3 durations are whole numbers, the nearest or the next.
-  const usual = rounding ?? (Number.isInteger(seconds) ? 1 : 0)
-  const least = Math.max(LEAST_PICTURE_TICKS / TICKS_PER_SECOND, usual, step)
+  const least = Math.max(LEAST_PICTURE_TICKS / TICKS_PER_SECOND, rounding, step)
   const short = seconds - lastingSeconds(spans)
   if (streams.some(({ isOpen }) => isOpen)) return Math.max(short, step)
+  if (streams.some((span) => soundReaches(span, pictures[0]?.first ?? span.first, seconds))) return 0
   return short > least ? short : 0
+}
+
+/** A longer sound may be what the playlist counts. Nothing that belongs in front of its last unit comes behind it. */
+function soundReaches(span: Span, from: number, seconds: number): boolean {
+  if (!span.isSound || span.lastStep === null) return false
+  const lasting = ticksBetween(from, span.last) + span.lastStep
+  return Math.abs(lasting - seconds * TICKS_PER_SECOND) < EXACT_SOUND_TICKS
 }

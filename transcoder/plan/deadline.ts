@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts'
 import { cpuRate } from './predict.ts'
 
 export interface Allowance {
-  /** Of an attempt from its beginning: reading, looking, encoding, sending. */
+  /** Of an attempt once its source can be read: reading, looking, encoding, sending. */
   wallSeconds: number
   /** Of its encode, over all cores. */
   cpuSeconds: number

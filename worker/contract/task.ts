@@ -206,6 +206,8 @@ export interface HlsTrack {
   /** Initialisation sections, numbered as `HlsSegment.map` does. */
   maps: HlsSecret[]
   segments: HlsSegment[]
+  /** All durations are written as whole numbers, as before version 3 (RFC 8216, 4.3.2.1). Missing in older answers. */
+  rounds?: boolean
 }
 interface HlsSecret {
   /** Number of the key; null = in clear. */

@@ -40,6 +40,8 @@ export interface MediaPlaylist {
   ended: boolean
   targetSeconds: number
   segments: Segment[]
+  /** No duration has a decimal point. */
+  rounds: boolean
 }
 
 export interface Variant {
@@ -132,6 +134,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
   const segments: Segment[] = []
   let sequence = wholeNumber(valueOf(lines, '#EXT-X-MEDIA-SEQUENCE')) ?? 0
   let seconds: number | null = null
+  let rounds = true
   let range: string | null = null
   let discontinuity = false
   let map: InitSection | null = null
@@ -143,6 +146,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
       case '#EXTINF':
         seconds = decimal(value.split(',')[0])
         if (seconds === null) throw damaged('has a segment without a duration')
+        rounds &&= !value.split(',')[0]!.includes('.')
         break
       case '#EXT-X-BYTERANGE':
         range = value
@@ -200,6 +204,7 @@ function readMedia(lines: readonly string[], has: (tag: string) => boolean): Med
     ended,
     targetSeconds: target ?? Math.max(1, ...segments.slice(0, 100).map((segment) => segment.seconds)),
     segments,
+    rounds,
   }
 }
 

@@ -174,8 +174,10 @@ async function describe(
     maps: maps.map(({ piece }) => piece),
     segments: segments.map(({ piece }) => piece),
   }))
+  // Said beside what is pinned: a description of an older Worker has the same pin.
+  const told = description.tracks.map((track, n) => ({ ...track, rounds: tracks[n]!.playlist.rounds }))
   return {
-    description: { pin: await digest([description, pieces]), ...description },
+    description: { pin: await digest([description, pieces]), ...description, tracks: told },
     tracks: pieces,
     keys: [...keys.keys()],
   }

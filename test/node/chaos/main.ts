@@ -36,10 +36,12 @@ const outcomes = commits > 0 ? await strikeCommits() : []
 const results = runs > 0 ? await strikeJobs() : []
 const bad = [...outcomes, ...results].filter(({ wrong }) => wrong.length > 0)
 const missed = outcomes.filter(({ hit }) => !hit)
+const late = results.filter(({ hit }) => !hit)
 console.log(
-  `${outcomes.length} points of commits, ${missed.length} of them missed; ${results.length} runs from seed ${first}; ${bad.length} with something wrong`,
+  `${outcomes.length} points of commits, ${missed.length} of them missed; ${results.length} runs from seed ${first}, ${late.length} after the end; ${bad.length} with something wrong`,
 )
-process.exitCode = bad.length > 0 ? 1 : 0
+// A blow that met nothing has shown nothing.
+process.exitCode = bad.length + missed.length + late.length > 0 ? 1 : 0
 if (values.write) await write()
 
 /** What was started is stopped, also when this is stopped half-way. */

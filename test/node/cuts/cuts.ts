@@ -92,7 +92,11 @@ export class Cuts {
     }
     const [ts, mp4, mkv] = await Promise.all(['ts.ts', 'mp4.mp4', 'mkv.mkv'].map((name) => readFile(path(name))))
     const sources = { ts: ts!, mp4: mp4!, mkv: mkv!, hls: joined(pieces.hls), fmp4: joined(pieces.fmp4) }
-    return new Cuts(bench, sources, pieces, await hear(all))
+    const whole = await hear(all)
+    // What cannot be heard cannot be missed.
+    if (whole.pictures < SECONDS * 25 - 1 || whole.seconds < SECONDS - 0.1)
+      throw new Error(`only ${whole.pictures} pictures and ${whole.seconds} s were found in the source itself`)
+    return new Cuts(bench, sources, pieces, whole)
   }
 
   size(form: Form): number {

@@ -1,6 +1,6 @@
 // What a program that means harm is kept from, by trying it (I14): in the cell that this machine permits, and without one's own user.
 import { once } from 'node:events'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -72,6 +72,23 @@ test('where there is no util-linux, nothing is lost but what it does, and that i
       lower_priority: 'nice is not installed',
     })
     expect(confine(bare.cell, '/f', ['-x'], { limits: defaultLimits, cwd: '/a/cwd' })).toEqual(['/f', '-x'])
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
+
+test('what holds alone and not beside the rest is left out, and that is said', async () => {
+  const bin = space.file('bin')
+  await mkdir(bin)
+  const words = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
+  await writeFile(join(bin, 'unshare'), `#!/bin/sh\ncase "$*" in *prlimit*) exit 1;; esac\n${words}\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`)
+  try {
+    const opened = await openCell(await engine(), space.path)
+    expect(opened.report.missing['no_network_for_local_files']).toBe('it does not hold beside the rest')
+    expect(opened.report.in_force).toContain('cpu_time')
+    expect(opened.report.in_force).not.toContain('no_network_for_local_files')
+    expect(opened.cell.offline).toBeNull()
   } finally {
     vi.unstubAllEnvs()
   }

@@ -248,11 +248,18 @@ describe('how it ended', () => {
       '[mp4 @ 0x1] reserved_moov_size is too small, needed 3 additional',
       'output_incomplete',
     ],
+    ['an end by the limit of processor time', 255, null, '', 'deadline_exceeded'],
     ['anything else', 187, null, 'Something odd', 'encoder_failed'],
   ]
   test.each(cases)('%s', (_title, code, signal, stderr, expected) => {
     expect(explainExit({ code, signal, stderr })?.code ?? null).toBe(expected)
   })
+})
+
+test('255 within a moment is an error of its own, not the end of its processor time', () => {
+  const ending = { code: 255, signal: null, stderr: 'x: Operation not permitted' }
+  expect(explainExit({ ...ending, mayLackCpu: false })?.code).toBe('encoder_failed')
+  expect(explainExit({ ...ending, mayLackCpu: true })?.code).toBe('deadline_exceeded')
 })
 
 describe('finding the programs', () => {

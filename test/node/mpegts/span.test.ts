@@ -1,7 +1,9 @@
 // Whether media is missing at the end of a segment, by its own time stamps and its playlist.
 import { describe, expect, test } from 'vitest'
 import { adtsTicks } from '../../../transcoder/mpegts/adts.ts'
-import { lackingAtEnd, lackingSeconds, type Span } from '../../../transcoder/mpegts/span.ts'
+import type { TaskError } from '../../../transcoder/failure.ts'
+import { Continuity } from '../../../transcoder/input/continuity.ts'
+import { lackingAtEnd, lackingSeconds, SpanReader, type Span } from '../../../transcoder/mpegts/span.ts'
 
 const [VIDEO, AUDIO] = [256, 257]
 /** From and to in seconds, as stamps of units that last `step`. */
@@ -54,12 +56,48 @@ test('a sound that announces bytes which do not come is cut; one that goes on in
 })
 
 test('the last one is as long as the playlist says, as exactly as it said so before', () => {
-  expect(lackingAtEnd(both(10, 12, 12), 2.04, null)).toBe(0)
-  expect(lackingAtEnd(both(10, 11.2, 11.2), 2.04, null)).toBeCloseTo(0.84, 6)
-  // Whole numbers may be rounded, unless they were not until then.
-  expect(lackingAtEnd(both(10, 11.2, 11.2), 2, null)).toBe(0)
+  expect(lackingAtEnd(both(10, 12, 12), 2.04, 0)).toBe(0)
+  expect(lackingAtEnd(both(10, 11.2, 11.2), 2.04, 0)).toBeCloseTo(0.84, 6)
   expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.9)).toBe(0)
   expect(lackingAtEnd(both(10, 11.2, 11.2), 2, 0.01)).toBeCloseTo(0.8, 6)
+})
+
+test('the last one may be as long as its sound, which must be there to the end', () => {
+  const spans = both(10, 11.8, 12)
+  expect(lackingAtEnd(spans, 2, 0)).toBeCloseTo(0.2, 6)
+  const exact = new Map(spans).set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.24 * 90_000 })
+  expect(lackingAtEnd(exact, 2, 0)).toBe(0)
+  expect(lackingAtEnd(exact, 2.1, 0)).toBeCloseTo(0.3, 6)
+})
+
+test.each([
+  ['writes whole numbers', true, null],
+  ['writes decimals, of which this one has none behind its point', false, 'source_incomplete'],
+  ['is described by a Worker that does not say it', undefined, null],
+])('a single segment of a playlist that %s', (_title, rounds, code) => {
+  const continuity = new Continuity(rounds)
+  continuity.push(1, 2, both(10, 11.2, 11.2))
+  const end = (): unknown => {
+    try {
+      continuity.end()
+      return null
+    } catch (error) {
+      return (error as TaskError).code
+    }
+  }
+  expect(end()).toBe(code)
+})
+
+test('of a segment with a million time stamps nothing is said, and nothing is kept', () => {
+  const reader = new SpanReader()
+  const pes = [0x47, 0x41, 0x00, 0x10, 0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, 0x21, 0, 1, 0, 1]
+  const packets = Buffer.concat(
+    Array.from({ length: 10_000 }, () => Buffer.concat([Buffer.from(pes), Buffer.alloc(188 - pes.length)])),
+  )
+  for (let n = 0; n < 10; n++) reader.push(packets)
+  expect(reader.end()?.size).toBe(1)
+  for (let n = 0; n < 100; n++) reader.push(packets)
+  expect(reader.end()).toBeNull()
 })
 
 describe('the length of the last sound', () => {

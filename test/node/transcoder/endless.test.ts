@@ -98,7 +98,10 @@ test('a body that drips is given up, and one whose reader is slow is not', async
   }
   const taken = async (slowMs: number, pauseMs: number, busyMs: number): Promise<number> => {
     let bytes = 0
-    for await (const chunk of new LeastRate({ slowMs, leastBytesPerSecond: 20_000 }).of(drops(pauseMs))) {
+    for await (const chunk of new LeastRate({ slowMs, leastBytesPerSecond: 20_000 }).of(
+      drops(pauseMs),
+      performance.now(),
+    )) {
       if (busyMs > 0) await new Promise((resolve) => setTimeout(resolve, busyMs))
       bytes += chunk.length
     }
