@@ -103,7 +103,13 @@ test('of a segment with a million time stamps nothing is said, and nothing is ke
 describe('the length of the last sound', () => {
   /** A frame of `bytes` with its header at 48 kHz. */
   const frame = (bytes: number): number[] => [
-    ...[0xff, 0xf1, 0x4c, 0x80 | (bytes >> 11), (bytes >> 3) & 0xff, ((bytes & 7) << 5) | 0x1f, 0xfc],
+    0xff,
+    0xf1,
+    0x4c,
+    0x80 | (bytes >> 11),
+    (bytes >> 3) & 0xff,
+    ((bytes & 7) << 5) | 0x1f,
+    0xfc,
     ...Array.from({ length: bytes - 7 }, () => 0),
   ]
 
