@@ -146,6 +146,7 @@ function spawnFfmpeg(
     ],
     logo: logoFile(workspace),
     threads: settings.threads,
+    cores: settings.pricing.machine.vcpus,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
   const planned = plannedFiles(plan)

@@ -26,6 +26,8 @@ export interface Ends {
   logo?: string
   /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
   threads: number
+  /** Cores that may be used, which x265 cannot find out where a sandbox forbids to ask; missing = it asks. */
+  cores?: number
 }
 
 export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
@@ -48,7 +50,7 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
     ...logoInput(plan, ends),
     ...['-filter_complex', graph(plan)],
     ...plan.outputs.flatMap((output, position) => [
-      ...outputArgs(plan, output, position),
+      ...outputArgs(plan, output, position, ends.cores),
       ...threads,
       target(ends.outputs[position]),
     ]),
@@ -84,6 +86,7 @@ function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[]
         ],
         (form) =>
           pipe((each) => each.kind === 'rendition' && each.rendition === encode.rendition && each.form === form),
+        ends.cores,
       ),
     ]),
     ...(plan.packaging?.textTracks === true
@@ -149,13 +152,13 @@ function logoInput(plan: Plan, ends: Ends): string[] {
   ]
 }
 
-function outputArgs(plan: Plan, output: OutputPlan, position: number): string[] {
+function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | undefined): string[] {
   return [
     ...['-map', `[v${position}]`],
     ...output.audio.flatMap((_track, order) => ['-map', `[a${position}_${order}]`]),
     // Nothing of the source's own text: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...videoEncoder(plan, output.video),
+    ...videoEncoder(plan, output.video, cores),
     ...output.audio.flatMap(audioEncoder),
     // No version of a tool and no clock in the file.
     ...['-fflags', '+bitexact'],

@@ -29,12 +29,12 @@ function isOneOf(frames: readonly number[]): string {
   return `if(lt(n,${frames[middle]}),${isOneOf(frames.slice(0, middle))},${isOneOf(frames.slice(middle))})`
 }
 
-/** Flags for the output's only video stream. */
-export function videoEncoder(plan: Plan, video: VideoPlan): string[] {
-  return [...spellings[video.codec](plan, video), ...tags(video)]
+/** Flags for the output's only video stream. `cores`: see Ends (argv.ts). */
+export function videoEncoder(plan: Plan, video: VideoPlan, cores?: number): string[] {
+  return [...spellings[video.codec](plan, video, cores), ...tags(video)]
 }
 
-const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => string[]> = {
+const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores?: number) => string[]> = {
   h264: (_plan, video) => [
     ...['-c:v', 'libx264', '-preset', presets.h264[video.quality], '-profile:v', 'high'],
     // Exact GOPs: no key frame before or after its place, none at a scene cut.
@@ -52,7 +52,7 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
     // x264 carries captions unless told otherwise.
     ...(video.captions ? [] : ['-a53cc', '0']),
   ],
-  hevc: (plan, video) => {
+  hevc: (plan, video, cores) => {
     const gop = `keyint=${video.gopFrames}:min-keyint=${video.gopFrames}:scenecut=0:open-gop=0`
     const pictures = `bframes=${video.bFrames}:b-adapt=0:b-pyramid=0`
     // strict-cbr with HRD is what makes x265 fill up to the rate.
@@ -60,6 +60,8 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
       video.mode === 'cbr'
         ? `:strict-cbr=1:hrd=1:vbv-maxrate=${video.bitrateKbps}:vbv-bufsize=${video.bufferBits / 1000}`
         : ''
+    // Its threads are a pool of its own, for which ffmpeg's -threads means nothing.
+    const pool = cores === undefined ? '' : `:pools=${cores}`
     return [
       ...['-c:v', 'libx265', '-preset', presets.hevc[video.quality]],
       ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
@@ -67,7 +69,7 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan) => st
       ...['-forced-idr', '1'],
       ...(video.spliceFrames.length === 0 ? [] : keyFrames(video)),
       // x265 prints a report at its default log level.
-      ...['-x265-params', `log-level=error:${gop}:${pictures}${constant}${brightness(plan)}`],
+      ...['-x265-params', `log-level=error${pool}:${gop}:${pictures}${constant}${brightness(plan)}`],
       ...rate(video),
       // The default differs between versions (on in 7.0, off in 7.1), and 5.1 has no such option.
       ...(plan.hevcCaptionsOption ? ['-a53cc', video.captions ? '1' : '0'] : []),

@@ -56,6 +56,7 @@ export function segmentArgs(
   encode: SegmentEncode,
   maps: readonly string[],
   pipe: (form: SegmentForm) => string,
+  cores?: number,
 ): string[] {
   const { video, audio, forms } = encode
   const [only, ...more] = forms
@@ -63,7 +64,7 @@ export function segmentArgs(
   return [
     ...maps.flatMap((label) => ['-map', `[${label}]`]),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...(video === null ? [] : videoEncoder(plan, video)),
+    ...(video === null ? [] : videoEncoder(plan, video, cores)),
     // Apple's players take hvc1 only; ffmpeg's default is hev1.
     ...(video?.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
     ...audio.flatMap(audioEncoder),

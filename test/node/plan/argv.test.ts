@@ -210,6 +210,13 @@ describe('single flags', () => {
     expect(argv(job())).not.toContain('-threads')
   })
 
+  test('x265 is told how large its pool may be', () => {
+    const plan = planJob(job({ videoCodec: 'hevc', quality: 'good' }), source())
+    const ends = { input: 'file:/in', inputFlags: [], outputs: ['/out'], threads: 2 }
+    expect(after(ffmpegArgs(plan, { ...ends, cores: 2 }), '-x265-params')).toContain(':pools=2:')
+    expect(after(ffmpegArgs(plan, ends), '-x265-params')).not.toContain('pools')
+  })
+
   test('an output without an absolute path is a mistake of ours', () => {
     const plan = planJob(job(), source())
     expect(() => ffmpegArgs(plan, { input: 'file:/in', inputFlags: [], outputs: ['-x.mp4'], threads: 0 })).toThrow(
