@@ -1,6 +1,7 @@
 // The ledger's SQL on D1: what a large table must not make slow.
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
+import { apply } from '../../worker/follow.ts'
 import {
   deleteOldJobs,
   findJob,
@@ -12,6 +13,7 @@ import {
   listExpiredOutputs,
   listOverdueJobs,
   type NewJob,
+  setWarnings,
 } from '../../worker/ledger/jobs.ts'
 import { findTask, listBusySlots, listNeglectedTasks, listWaitingTasks } from '../../worker/ledger/tasks.ts'
 
@@ -114,4 +116,15 @@ test('what is asked with every request and every minute reads no table from end 
       plans.some((plan) => plan.includes(`INDEX ${index}`) && plan.includes(statement)),
       index,
     ).toBe(true)
+})
+
+test('the warnings of a job that has ended do not change, whoever still had some to add (I2)', async () => {
+  const job = wish('ended')
+  await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
+  const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
+  await setWarnings(env.DB, 'ended', '[1]')
+  expect(await warnings()).toBe('[1]')
+  expect((await apply(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
+  await setWarnings(env.DB, 'ended', '[1,2]')
+  expect(await warnings()).toBe('[1]')
 })

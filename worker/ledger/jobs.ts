@@ -152,8 +152,12 @@ export function findJobByBackendId(db: D1Database, jobId: string) {
   return db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTask>()
 }
 
+/** Only while the job has not ended: what has ended never changes (I2). */
 export async function setWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
-  await db.prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1`).bind(jobId, warnings).run()
+  await db
+    .prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`)
+    .bind(jobId, warnings)
+    .run()
 }
 
 export async function listOverdueJobs(db: D1Database, now: number, limit: number): Promise<{ task: string }[]> {
