@@ -5,6 +5,7 @@ import * as z from 'zod/mini'
 import type { Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import { validateJob } from '#contract/job.ts'
+import { isRedacted } from '#contract/redact.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { invalidBody, RequestError } from './problems.ts'
 import { problemsOf } from './refusal.ts'
@@ -74,9 +75,4 @@ export async function repetitionOf(env: Env, job: JobWithTask, body: unknown, ba
   const checked = validateJob({ ...config, ...addresses, cloud_credentials: credentials }, { baseUrl })
   if (!checked.ok) throw invalidBody(checked.problems)
   return checked
-}
-
-/** As redact.ts writes an address whose query is kept sealed. */
-function isRedacted(value: unknown): boolean {
-  return typeof value === 'string' && value.includes('?…')
 }

@@ -2,6 +2,7 @@
 // Not in charge of: when (courier.ts), what it says (contract/webhooks.ts).
 import type { JobError } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job.ts'
+import { isRedacted } from '#contract/redact.ts'
 import { nextTryIn, webhookBody } from '#contract/webhooks.ts'
 import type { StoredOutput } from './commit.ts'
 import type { AccountRow } from './ledger/accounts.ts'
@@ -126,7 +127,7 @@ async function send(env: Env, job: JobWithTask, row: WebhookRow): Promise<Try> {
 export async function addressOf(env: Env, job: JobWithTask): Promise<string> {
   const shown = (JSON.parse(job.config) as JobConfig).webhook_url
   const address = typeof shown === 'string' ? shown : ''
-  if (!address.includes('?…')) return address
+  if (!isRedacted(address)) return address
   const full = job.sealed === null ? undefined : (await secretsOf(env, job)).addresses.webhook_url
   if (full === undefined)
     throw new Error('The full address of this webhook is no longer kept (72 hours after the end).')

@@ -45,6 +45,17 @@ test('a stored configuration becomes the same request again, without secrets', (
   expect(again).toEqual(judged)
 })
 
+test('an address that is told of the end is not sent again without its query: the key’s is told, or nobody', () => {
+  const stored = (webhook_url: string) => {
+    const body = { ...presets[0]!.body, input: '1', webhook_url, cloud_credentials: stores }
+    const judged = validateJob(body, { baseUrl: 'https://x.test' })
+    if (!judged.ok) throw new Error('refused')
+    return bodyOf(judged.config)
+  }
+  expect(stored('https://hooks.test/in?token=1')).not.toHaveProperty('webhook_url')
+  expect(stored('https://hooks.test/in')).toHaveProperty('webhook_url', 'https://hooks.test/in')
+})
+
 test.for([1, 2, 3, 7, 1000])('a stream of events is the same in pieces of %d characters', (size) => {
   const text =
     ': ping\r\n\r\nid: 1\nevent: job.created\ndata: {"a":\ndata:1}\n\nevent: progress\r\ndata: x\r\n\r\nid: 2\n\ndata: y\n\ndata: cut'

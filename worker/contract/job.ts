@@ -13,7 +13,7 @@ import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limit
 import { checkPackaging, packagingOf } from './packaging.ts'
 import { Findings } from './problems.ts'
 import { copyUnknownFields, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
-import { redactAddress, showValue } from './redact.ts'
+import { isRedacted, redactAddress, showValue, WITHOUT_QUERY } from './redact.ts'
 import {
   audioProfile,
   jobFields,
@@ -141,10 +141,14 @@ function checkInput(draft: Draft, baseUrl: string, findings: Findings): void {
   const parsed = parseInput(provider, input, baseUrl)
   if (parsed.kind === 'invalid')
     findings.problem(parsed.code, 'input', `${parsed.message}; ${showValue(input)} was given`)
+  else if (parsed.kind === 'http' && isRedacted(input))
+    findings.problem('invalid_input_address', 'input', `input ${WITHOUT_QUERY}`)
 }
 
 function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findings: Findings): void {
   const parsed = parseHttp(address)
+  // Accepted, it would be taken for one whose query is kept sealed.
+  if (isRedacted(address)) findings.problem('invalid_value', field, `${field} ${WITHOUT_QUERY}, or leave it out`)
   if (parsed.kind !== 'invalid') return
   const message =
     parsed.code === 'user_info_in_address'

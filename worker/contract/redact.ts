@@ -23,6 +23,15 @@ export function redactAddress(url: string): string {
   return scheme + host + (cut === -1 ? tail : `${tail.slice(0, cut)}?…`)
 }
 
+/** Whether it is what `redactAddress` leaves of an http address with a query: shown by the service, and of no use to it. */
+export function isRedacted(address: unknown): boolean {
+  return typeof address === 'string' && /^https?:\/\//i.test(address) && address.endsWith('?…')
+}
+
+/** The end of a sentence about such an address. */
+export const WITHOUT_QUERY =
+  'is an address without its query, as answers of this service show it; name the whole address'
+
 /** `AKIAIOSFODNN7EXAMPLE` → `AKIA…MPLE`; anything shorter than 12 characters → `…`. */
 export function maskKey(key: string): string {
   if (key === '') return key

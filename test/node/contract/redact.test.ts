@@ -133,3 +133,35 @@ describe('redaction', () => {
     expect(names(refuse(request({ ...http, input: 'https://user:pw@host/x' })))).toEqual(['user_info_in_address input'])
   })
 })
+
+describe('an address as the service shows it is no address', () => {
+  it.each([
+    ['webhook_url', 'https://hooks.example/in?…', 'invalid_value'],
+    ['webhook_url', 'HTTPS://hooks.example?…', 'invalid_value'],
+    ['logo_url', 'https://media.example/logo.png?…', 'invalid_value'],
+    ['input', 'https://media.example/film.mp4?…', 'invalid_input_address'],
+  ])('%s %s is %s', (field, address, code) => {
+    const cloud_credentials = { input: { cloud_provider: field === 'input' ? 'http' : 'file-upload' } }
+    const [problem, ...more] = refuse(request({ [field]: address, cloud_credentials }))
+    expect(more).toEqual([])
+    expect(problem).toMatchObject({ code, field })
+    expect(problem?.message).toContain('name the whole address')
+    expect(problem?.message.includes('leave it out')).toBe(field !== 'input')
+  })
+
+  it('in a path of an output, which has no query at all', () => {
+    const changes = {
+      bucket_output_path: 'https://store.example/a?…',
+      cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'http' } },
+    }
+    expect(refuse(request(changes)).map(({ field }) => field)).toContain('bucket_output_path')
+  })
+
+  it('but a query that has those characters, a fragment, and an object of a store are what they are', () => {
+    for (const webhook_url of ['https://h.example/in?…=1', 'https://h.example/in?a=1?%E2%80%A6']) {
+      expect(accept(request({ webhook_url })).secrets.addresses.webhook_url).toBe(webhook_url)
+    }
+    const cloud_credentials = { input: { cloud_provider: 'aws', access_key: 'a', secret_key: 'b' } }
+    expect(accept(request({ input: 's3://films/what?…', cloud_credentials })).config.input).toBe('s3://films/what?…')
+  })
+})

@@ -2,6 +2,7 @@
 // configuration, and showing it without its secrets. Pure.
 import type { Problem } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job.ts'
+import { isRedacted } from '#contract/redact.ts'
 
 export type Members = Record<string, unknown>
 
@@ -52,11 +53,14 @@ function clean(members: object, leave: readonly string[] = []): Members {
   )
 }
 
-/** A stored configuration as a new request. Secrets were never given back, so they have to be typed again. */
+/**
+ * A stored configuration as a new request. Secrets were never given back, so they have to be typed again; a webhook_url
+ * without its query would be refused, and is left out: the key's is told where it has one.
+ */
 export function bodyOf(config: JobConfig): Body {
   const { videoProfiles, audioProfiles, cloud_credentials: credentials, separate_audio: _same, ...rest } = config
   return {
-    ...clean(rest),
+    ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
     videoProfiles: videoProfiles.map((profile) => clean(profile)),
     audioProfiles: audioProfiles.map((profile) => clean(profile)),
     cloud_credentials: {
