@@ -37,10 +37,9 @@ export async function keys(
     }
     case 'rotate': {
       const answer = await client.rotateKey(id ?? '')
-      return {
-        answer,
-        text: `${answer.key}\nKeep it: it is shown this once. ${id} is revoked and stops within a minute.`,
-      }
+      const kept = `${answer.key}\nKeep it: it is shown this once. ${id} is revoked and stops within a minute.`
+      const warned = answer.warnings.map(({ code, message }) => plain(`warning: ${code}: ${message}`))
+      return { answer, text: [kept, ...warned].join('\n') }
     }
     case 'revoke':
       await client.revokeKey(id ?? '')

@@ -11,22 +11,22 @@ export async function vault(
   client: Client,
   words: string[],
   note: (text: string) => void,
-): Promise<{ answer: Omit<Resealed, 'next'>; text: string }> {
+): Promise<{ answer: Omit<Resealed, 'next' | 'next_key'>; text: string }> {
   if (words[0] !== 'rotate') throw new UsageError('Write: vault rotate')
   const unreadable = new Set<number>()
   const keys = new Set<string>()
   let resealed = 0
-  for (let after = 0; ;) {
-    const batch = await client.resealVault(after)
+  for (let place = { next: 0, next_key: '' }; ;) {
+    const batch = await client.resealVault(place)
     resealed += batch.resealed
     for (const job of batch.unreadable) unreadable.add(job)
     for (const key of batch.unreadable_keys) keys.add(key)
     if (!batch.done) note(`${resealed} sealed again with ${batch.key_id}, up to job ${batch.next}`)
-    after = batch.next
+    place = batch
     if (!batch.done) continue
     const lost = [...[...unreadable].map((id) => `job ${id}`), ...[...keys].map((id) => `key ${id}`)]
     const answer = { ...batch, resealed, unreadable: [...unreadable], unreadable_keys: [...keys] }
-    const { next: _next, ...sum } = answer
+    const { next: _next, next_key: _key, ...sum } = answer
     return {
       answer: sum,
       text: [

@@ -66,6 +66,11 @@ export interface IssuedKey extends Key {
   key: string
 }
 
+export interface ReplacedKey extends IssuedKey {
+  /** What the key before had and this one has not. */
+  warnings: Warning[]
+}
+
 /** One batch of `vault rotate`. */
 export interface Resealed {
   /** Of the ring's first key. */
@@ -76,6 +81,7 @@ export interface Resealed {
   unreadable: number[]
   unreadable_keys: string[]
   next: number
+  next_key: string
 }
 
 const TRIES = 4
@@ -162,7 +168,7 @@ export class Client {
     return this.#ask('/api/v0/keys', { method: 'POST', headers, body: JSON.stringify(wish) })
   }
 
-  rotateKey(id: string): Promise<IssuedKey> {
+  rotateKey(id: string): Promise<ReplacedKey> {
     return this.#ask(`/api/v0/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST' })
   }
 
@@ -170,9 +176,9 @@ export class Client {
     await request(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
   }
 
-  /** Seals some of what older keys of the ring sealed with its first; again with `next` until `done`. Safe to repeat. */
-  resealVault(after: number): Promise<Resealed> {
-    return this.#once(`/api/v0/vault/rotate?after=${after}`, '{}')
+  /** Seals some of what older keys of the ring sealed with its first; again with the last answer until `done`. Safe to repeat. */
+  resealVault({ next, next_key }: Pick<Resealed, 'next' | 'next_key'>): Promise<Resealed> {
+    return this.#once(`/api/v0/vault/rotate?${new URLSearchParams({ after: String(next), after_key: next_key })}`, '{}')
   }
 
   async #ask<T>(path: string, init?: Init): Promise<T> {

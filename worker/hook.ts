@@ -3,12 +3,12 @@
 // waits for the answer of a delivery.
 // Not in charge of: its form in a job (contract/job.ts), what its name resolves to (each delivery asks again: webhooks.ts).
 import { parseHttp } from '#contract/addresses.ts'
-import type { Problem } from '#contract/errors.ts'
+import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
-import { redactAddress } from '#contract/redact.ts'
+import { isRedacted, redactAddress, WITHOUT_QUERY } from '#contract/redact.ts'
 import { settings } from './env.ts'
 import { AddressRefused, checkAddress } from './storage/address.ts'
-import { open, seal } from './vault.ts'
+import { currentKeyId, open, seal } from './vault.ts'
 
 /** The address that an admin gave to a key. */
 export interface KeyHook {
@@ -38,6 +38,9 @@ export function keyHookProblem(env: Env, address: string | null): Problem | null
   if (address === null) return null
   const parsed = parseHttp(address)
   if (parsed.kind === 'invalid') return { code: parsed.code, field: FIELD, message: `webhook_url: ${parsed.message}` }
+  if (isRedacted(address)) {
+    return { code: 'invalid_value', field: FIELD, message: `webhook_url ${WITHOUT_QUERY}, or leave it out` }
+  }
   return hookProblem(env, address)
 }
 
@@ -48,13 +51,27 @@ export async function keepHook(env: Env, account: string, keyId: string, address
   return { webhook_url: shown, webhook_sealed: sealed }
 }
 
-/** The whole address of a key. */
-export async function hookOf(env: Env, account: string, { keyId, shown, sealed }: KeyHook): Promise<string> {
-  return sealed === null ? shown : open<string>(env, account, keyId, FIELD, sealed)
+/**
+ * @returns the whole address of a key; null where it is lost: what sealed it has left VAULT_KEYS
+ * @throws Error when VAULT_KEYS itself is missing or malformed: that can be mended, so nothing is lost
+ */
+export async function hookOf(env: Env, account: string, { keyId, shown, sealed }: KeyHook): Promise<string | null> {
+  if (sealed === null) return shown
+  await currentKeyId(env)
+  return open<string>(env, account, keyId, FIELD, sealed).catch(() => null)
 }
 
-/** A job that says nothing of a webhook has its key's; null and an empty text say that nobody is told. */
-export async function withHook<Job extends { config: JobConfig; secrets: JobSecrets }>(
+/** @param consequence the middle of a sentence */
+export function hookLost(consequence: string): Warning {
+  const message = `The webhook_url of this API key can no longer be read, so ${consequence}. An administrator can set it again (PATCH /api/v0/keys/<id>).`
+  return { code: 'webhook_left_out', field: FIELD, message }
+}
+
+/**
+ * A job that says nothing of a webhook has its key's; null and an empty text say that nobody is told. An address that is
+ * lost keeps no job from being made.
+ */
+export async function withHook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(
   env: Env,
   account: string,
   hook: KeyHook | null,
@@ -62,6 +79,9 @@ export async function withHook<Job extends { config: JobConfig; secrets: JobSecr
 ): Promise<Job> {
   if (hook === null || job.config.webhook_url !== undefined) return job
   const address = await hookOf(env, account, hook)
+  if (address === null) {
+    return { ...job, warnings: [...job.warnings, hookLost('nobody is told of the end of this job')] }
+  }
   const addresses = { ...job.secrets.addresses, ...(hook.sealed === null ? {} : { webhook_url: address }) }
   return { ...job, config: { ...job.config, webhook_url: hook.shown }, secrets: { ...job.secrets, addresses } }
 }

@@ -11,21 +11,28 @@ interface Rotation {
   /** Id of the key that seals now. */
   key_id: string
   resealed: number
-  /** Whether nothing is left that another key sealed. */
+  /** Whether nothing is left behind `next` and `next_key` that another key sealed. */
   done: boolean
   /** Jobs whose key is in the ring no more: their credentials are lost already. */
   unreadable: number[]
   /** API keys whose webhook_url is lost in the same way. */
   unreadable_keys: string[]
-  /** To be given to the next call. */
+  /** To be given to the next call: the last job and the last API key that were looked at. */
   next: number
+  next_key: string
 }
 
-export async function reseal(env: Env, after: number, limit: number): Promise<Rotation> {
+/** Ids of the last job and the last API key that were looked at. What cannot be read keeps its place: it is passed once. */
+export interface Place {
+  job: number
+  key: string
+}
+
+export async function reseal(env: Env, after: Place, limit: number): Promise<Rotation> {
   const keyId = await currentKeyId(env)
-  const rows = await listSealedWithOthers(env.DB, keyId, after, limit)
+  const rows = await listSealedWithOthers(env.DB, keyId, after.job, limit)
   const unreadable: number[] = []
-  const keys = await resealKeys(env, keyId, limit)
+  const keys = await resealKeys(env, keyId, after.key, limit)
   let { resealed } = keys
   for (const row of rows) {
     let secrets: unknown
@@ -46,26 +53,28 @@ export async function reseal(env: Env, after: number, limit: number): Promise<Ro
     done,
     unreadable,
     unreadable_keys: keys.unreadable,
-    next: rows.at(-1)?.id ?? after,
+    next: rows.at(-1)?.id ?? after.job,
+    next_key: keys.last ?? after.key,
   }
 }
 
-/** Few: they need no place to go on from, since what was sealed again is not found any more. */
-async function resealKeys(env: Env, keyId: string, limit: number) {
-  const rows = await listKeysSealedWithOthers(env.DB, keyId, limit)
+async function resealKeys(env: Env, keyId: string, after: string, limit: number) {
+  const rows = await listKeysSealedWithOthers(env.DB, keyId, after, limit)
   const unreadable: string[] = []
   for (const row of rows) {
     const hook = { keyId: row.id, shown: row.webhook_url ?? '', sealed: row.webhook_sealed }
-    try {
-      const kept = await keepHook(env, row.account, row.id, await hookOf(env, row.account, hook))
-      await replaceKeySealed(env.DB, row, kept.webhook_sealed ?? '')
-    } catch {
+    const address = await hookOf(env, row.account, hook)
+    if (address === null) {
       unreadable.push(row.id)
+      continue
     }
+    const kept = await keepHook(env, row.account, row.id, address)
+    await replaceKeySealed(env.DB, row, kept.webhook_sealed)
   }
   return {
     resealed: rows.length - unreadable.length,
     unreadable,
-    done: rows.length < limit || unreadable.length === limit,
+    done: rows.length < limit,
+    last: rows.at(-1)?.id,
   }
 }

@@ -140,9 +140,18 @@ export const key = {
 }
 export const keyChange = { label: 'first', webhook_url: null }
 export const issuedKey = { ...key, key: `${key.id}.…` }
+export const replacedKey = { ...issuedKey, warnings: [] }
 export const quotas = { max_active_jobs: 100, max_running: 4, max_stored_upload_bytes: 1_000_000_000_000, weight: 1 }
 export const account = { account: 'me', ...quotas }
-export const rotation = { key_id: 'k2', resealed: 12, done: true, unreadable: [], unreadable_keys: [], next: 40 }
+export const rotation = {
+  key_id: 'k2',
+  resealed: 12,
+  done: true,
+  unreadable: [],
+  unreadable_keys: [],
+  next: 40,
+  next_key: key.id,
+}
 export const health = { status: 'ok', missing: [], slots: 4, transcoders: 'containers', egress: 'platform' }
 export const limits: Record<string, unknown> = publishedLimits({
   maxActiveJobs: 10_000,

@@ -286,7 +286,7 @@ export const operations: Record<string, Operation> = {
     summary: 'Replace a key',
     auth: 'admin',
     status: 201,
-    answers: json('IssuedKey', example.issuedKey),
+    answers: json('ReplacedKey', example.replacedKey),
     errors: ['not_found'],
     curl: admin('/api/v0/keys/$KEY_ID/rotate', '-X POST '),
   },
@@ -322,7 +322,7 @@ export const operations: Record<string, Operation> = {
   'POST /api/v0/vault/rotate': {
     summary: 'Seal credentials again with the first key of the vault',
     auth: 'admin',
-    query: { after: { type: 'integer', minimum: 0, default: 0 } },
+    query: { after: { type: 'integer', minimum: 0, default: 0 }, after_key: { type: 'string', default: '' } },
     status: 200,
     answers: json('VaultRotation', example.rotation),
     errors: ['invalid_request'],

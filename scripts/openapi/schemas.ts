@@ -216,10 +216,16 @@ export const schemas: Record<string, Schema> = {
     unreadable: { type: 'array', items: id, description: 'Jobs whose key is in the vault no more.' },
     unreadable_keys: { type: 'array', items: text, description: 'API keys whose webhook_url is lost in the same way.' },
     next: { ...count, description: 'The parameter `after` of the next call.' },
+    next_key: { ...text, description: 'The parameter `after_key` of the next call.' },
   }),
   Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
   Key: answer(key),
   IssuedKey: answer({ ...key, key: { ...text, description: 'In this answer and in no other.' } }),
+  ReplacedKey: answer({
+    ...key,
+    key: { ...text, description: 'In this answer and in no other.' },
+    warnings: { type: 'array', items: ref('Warning') },
+  }),
   KeyList: answer({ keys: { type: 'array', items: ref('Key') } }),
   Health: answer({
     status: { enum: ['ok', 'not_ready'] },

@@ -258,14 +258,15 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
     await env.DB.prepare('UPDATE jobs SET sealed = ? WHERE id = ?').bind(sealed, row.id).run()
   }
   const both = { ...env, VAULT_KEYS: `${newer},${older}` } as Env
-  const first = await reseal(both, 0, 3)
+  const start = { job: 0, key: '' }
+  const first = await reseal(both, start, 3)
   expect(first).toMatchObject({ key_id: 'k2', resealed: 3, done: false, unreadable: [] })
-  expect(await reseal(both, first.next, 3)).toMatchObject({ resealed: 2, done: true })
-  expect(await reseal(both, 0, 3)).toMatchObject({ resealed: 0, done: true })
+  expect(await reseal(both, { ...start, job: first.next }, 3)).toMatchObject({ resealed: 2, done: true })
+  expect(await reseal(both, start, 3)).toMatchObject({ resealed: 0, done: true })
   // Addresses of keys are sealed with the same ring.
   const hooked = await issue({ account: 'v', webhook_url: 'https://hooks.test/in?token=HOOKSECRET' })
   const id = hooked.split('.')[0]!
-  expect(await reseal(both, 0, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })
+  expect(await reseal(both, start, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })
   const row = (await env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first<any>())!
   expect(JSON.stringify(row)).not.toContain('HOOKSECRET')
   const alone = { ...env, VAULT_KEYS: newer } as Env

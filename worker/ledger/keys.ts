@@ -22,10 +22,17 @@ export interface KeyRow {
 }
 
 /** What may be changed of a key that is in use. */
-export type KeyTraits = Pick<
-  KeyRow,
-  'label' | 'requests_per_minute' | 'priority' | 'max_stored_upload_bytes' | 'webhook_url' | 'webhook_sealed'
->
+const traits = [
+  'label',
+  'requests_per_minute',
+  'priority',
+  'max_stored_upload_bytes',
+  'webhook_url',
+  'webhook_sealed',
+] as const
+
+/** What is not given stays. */
+export type KeyChange = { [name in (typeof traits)[number]]?: KeyRow[name] | undefined }
 
 export function findKey(db: D1Database, id: string) {
   return db.prepare(`SELECT * FROM api_keys WHERE id = ?1`).bind(id).first<KeyRow>()
@@ -59,40 +66,38 @@ export async function insertKey(db: D1Database, key: Omit<KeyRow, 'last_used_at'
     .run()
 }
 
-/** False when the key is revoked, or not there. */
-export async function changeKey(db: D1Database, id: string, traits: KeyTraits): Promise<boolean> {
-  const row = await db
-    .prepare(
-      `UPDATE api_keys SET label = ?2, requests_per_minute = ?3, priority = ?4, max_stored_upload_bytes = ?5,
-         webhook_url = ?6, webhook_sealed = ?7
-       WHERE id = ?1 AND revoked_at IS NULL RETURNING id`,
-    )
-    .bind(
-      id,
-      traits.label,
-      traits.requests_per_minute,
-      traits.priority,
-      traits.max_stored_upload_bytes,
-      traits.webhook_url,
-      traits.webhook_sealed,
-    )
-    .first()
-  return row !== null
+/**
+ * Sets what is given and nothing else: another change, or an address that is sealed again meanwhile, is not undone.
+ * @returns the key afterwards; null when it is revoked, or not there
+ */
+export function changeKey(db: D1Database, id: string, change: KeyChange): Promise<KeyRow | null> {
+  const given = traits.filter((name) => change[name] !== undefined)
+  const set = ['id = ?1', ...given.map((name, n) => `${name} = ?${n + 2}`)].join(', ')
+  return db
+    .prepare(`UPDATE api_keys SET ${set} WHERE id = ?1 AND revoked_at IS NULL RETURNING *`)
+    .bind(id, ...given.map((name) => change[name]))
+    .first<KeyRow>()
 }
 
-/** Keys whose address another ring key sealed. */
-export async function listKeysSealedWithOthers(db: D1Database, keyId: string, limit: number): Promise<KeyRow[]> {
+/** Keys whose address another ring key sealed, in the order of ids. */
+export async function listKeysSealedWithOthers(
+  db: D1Database,
+  keyId: string,
+  after: string,
+  limit: number,
+): Promise<KeyRow[]> {
   const { results } = await db
     .prepare(
       `SELECT * FROM api_keys
-       WHERE webhook_sealed IS NOT NULL AND json_extract(webhook_sealed, '$.kid') <> ?1 ORDER BY id LIMIT ?2`,
+       WHERE id > ?2 AND webhook_sealed IS NOT NULL AND json_extract(webhook_sealed, '$.kid') <> ?1
+       ORDER BY id LIMIT ?3`,
     )
-    .bind(keyId, limit)
+    .bind(keyId, after, limit)
     .all<KeyRow>()
   return results
 }
 
-export async function replaceKeySealed(db: D1Database, before: KeyRow, sealed: string): Promise<void> {
+export async function replaceKeySealed(db: D1Database, before: KeyRow, sealed: string | null): Promise<void> {
   await db
     .prepare(`UPDATE api_keys SET webhook_sealed = ?3 WHERE id = ?1 AND webhook_sealed = ?2`)
     .bind(before.id, before.webhook_sealed, sealed)

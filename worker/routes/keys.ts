@@ -6,7 +6,7 @@ import * as z from 'zod/mini'
 import { MAX_LENGTH } from '#contract/limits.ts'
 import { authenticate, hashKey } from '../auth.ts'
 import { readJson } from '../body.ts'
-import { hookOf, keepHook, keyHookProblem } from '../hook.ts'
+import { hookLost, hookOf, keepHook, keyHookProblem } from '../hook.ts'
 import type { AppEnv } from '../http.ts'
 import type { KeyRow } from '../ledger/keys.ts'
 import { changeKey, findKey, insertKey, listKeys, revokeKey } from '../ledger/keys.ts'
@@ -79,22 +79,22 @@ export const keys = new Hono<AppEnv>()
   .get('/', async (c) => c.json({ keys: (await listKeys(c.env.DB)).map(publicKey) }))
   .patch('/:id', named, async (c) => {
     const { env } = c
-    const old = await inUse(env, c.req.valid('param').id)
+    const { id, account } = await inUse(env, c.req.valid('param').id)
     const { webhook_url: address, ...wish } = read(env, change, (await readJson(c, MAX_BODY)).value, changeable)
-    const hook = address === undefined ? {} : await keepHook(env, old.account, old.id, address)
-    const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined))
-    const row: KeyRow = { ...old, ...given, ...hook }
-    if (!(await changeKey(env.DB, old.id, row))) throw notFound()
+    const hook = address === undefined ? {} : await keepHook(env, account, id, address)
+    const row = await changeKey(env.DB, id, { ...wish, ...hook })
+    if (!row) throw notFound()
     return c.json(publicKey(row))
   })
   .post('/:id/rotate', named, async (c) => {
     const old = await inUse(c.env, c.req.valid('param').id)
     const { id, account, webhook_url: shown, webhook_sealed: sealed } = old
     const webhook_url = shown === null ? null : await hookOf(c.env, account, { keyId: id, shown, sealed })
+    const lost = shown !== null && webhook_url === null
     const made = await issue(c.env, { ...old, scopes: old.scopes.split(',') as Wish['scopes'], webhook_url })
     await handOverUploads(c.env.DB, id, made.id, account)
     await revokeKey(c.env.DB, id, Date.now())
-    return c.json(made, 201)
+    return c.json({ ...made, warnings: lost ? [hookLost('the new key has none')] : [] }, 201)
   })
   .delete('/:id', named, async (c) => {
     if (!(await revokeKey(c.env.DB, c.req.valid('param').id, Date.now()))) throw notFound()

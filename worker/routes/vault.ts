@@ -11,12 +11,18 @@ import { reseal } from '../rotation.ts'
 /** Two D1 statements and some cryptography each: well within one request. */
 const BATCH = 100
 
-const query = z.strictObject({ after: z._default(z.coerce.number().check(z.int(), z.gte(0)), 0) })
+const query = z.strictObject({
+  after: z._default(z.coerce.number().check(z.int(), z.gte(0)), 0),
+  after_key: z._default(z.string().check(z.regex(/^(sp_[A-Za-z0-9_-]{12})?$/)), ''),
+})
+const refuse = refuseQuery({
+  after: { expects: 'the next of the last answer, or be left out' },
+  after_key: { expects: 'the next_key of the last answer, or be left out' },
+})
 
 export const vault = new Hono<AppEnv>()
   .use(authenticate('admin'))
-  .post(
-    '/rotate',
-    zValidator('query', query, refuseQuery({ after: { expects: 'the next of the last answer, or be left out' } })),
-    async (c) => c.json(await reseal(c.env, c.req.valid('query').after, BATCH)),
-  )
+  .post('/rotate', zValidator('query', query, refuse), async (c) => {
+    const { after: job, after_key: key } = c.req.valid('query')
+    return c.json(await reseal(c.env, { job, key }, BATCH))
+  })

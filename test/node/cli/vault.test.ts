@@ -39,19 +39,20 @@ async function serve(answers: [number, object][]) {
 
 const batch = (change: object): [number, object] => [
   200,
-  { key_id: 'k2', resealed: 100, done: false, unreadable: [], unreadable_keys: [], next: 0, ...change },
+  { key_id: 'k2', resealed: 100, done: false, unreadable: [], unreadable_keys: [], next: 0, next_key: '', ...change },
 ]
 const three = [
-  batch({ next: 120, unreadable_keys: ['sp_a'] }),
-  batch({ next: 260, unreadable: [130] }),
-  batch({ next: 300, resealed: 7, done: true, unreadable_keys: ['sp_a'] }),
+  batch({ next: 120, next_key: 'sp_a', unreadable_keys: ['sp_a'] }),
+  batch({ next: 260, next_key: 'sp_b', unreadable: [130] }),
+  batch({ next: 300, next_key: 'sp_b', resealed: 7, done: true }),
 ]
 const admin = `Basic ${Buffer.from('admin:').toString('base64')}`
 
 test('goes on from where the last batch ended, tells how far it is, and at the end that the old key may go', async () => {
   const { asked, run } = await serve(three)
   const ran = await run('rotate')
-  expect(asked).toEqual([0, 120, 260].map((after) => `POST /api/v0/vault/rotate?after=${after} ${admin}`))
+  const places = ['after=0&after_key=', 'after=120&after_key=sp_a', 'after=260&after_key=sp_b']
+  expect(asked).toEqual(places.map((place) => `POST /api/v0/vault/rotate?${place} ${admin}`))
   expect(ran).toEqual({
     code: 0,
     stdout:
