@@ -178,7 +178,8 @@ export class Client {
 
   /** Seals some of what older keys of the ring sealed with its first; again with the last answer until `done`. Safe to repeat. */
   resealVault({ next, next_key }: Pick<Resealed, 'next' | 'next_key'>): Promise<Resealed> {
-    return this.#once(`/api/v0/vault/rotate?${new URLSearchParams({ after: String(next), after_key: next_key })}`, '{}')
+    const place = new URLSearchParams({ after: String(next), after_key: next_key })
+    return this.#once(`/api/v0/vault/rotate?${place.toString()}`, '{}')
   }
 
   async #ask<T>(path: string, init?: Init): Promise<T> {

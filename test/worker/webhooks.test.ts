@@ -249,6 +249,8 @@ test('a job that names nobody tells its key’s address; null tells nobody; it i
     { webhook_url: 'http://127.0.0.1/' },
     { webhook_url: 'https://u:p@hooks.test/' },
     { webhook_url: 'x' },
+    // As answers show it.
+    { webhook_url: 'https://hooks.test/in?…' },
   ]) {
     const refused = await patch(rotated.id, bad)
     expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, 'webhook_url'])

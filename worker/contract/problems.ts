@@ -23,7 +23,7 @@ export type ProblemCode =
   | 'video_bitrate_too_high'
   | 'audio_bitrate_not_allowed'
 
-/** Codes of the warnings that validation gives. */
+/** Codes of the warnings of a request that was taken. */
 export type WarningCode =
   | 'unknown_field'
   | 'no_effect'
@@ -31,6 +31,7 @@ export type WarningCode =
   | 'audio_without_source_stream'
   | 'audio_profile_unused'
   | 'audio_bitrate_low'
+  | 'webhook_left_out'
 
 export interface Bounds {
   allowed?: readonly (string | number | boolean)[]
