@@ -31,7 +31,8 @@ const answers: Readonly<Record<Side, Readonly<Record<StoreErrorCode, Answer>>>> 
     too_large: { status: 413, code: 'source_too_large' },
     quota_exceeded: { status: 502, code: 'source_unreachable' },
     no_such_upload: { status: 502, code: 'source_unreachable' },
-    invalid: { status: 400, code: 'source_not_found' },
+    // Of a server whose answers nobody can use: compressed, with other bytes than were asked for, 405.
+    invalid: { status: 400, code: 'source_unsupported' },
     unreachable: { status: 502, code: 'source_unreachable' },
   },
   output: {

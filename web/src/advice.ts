@@ -37,7 +37,8 @@ const advice: Readonly<Record<string, string>> = {
   source_too_large: 'Use a shorter or smaller source, or cut it into parts.',
   source_not_media: 'Check that the address leads to the media file itself, not to a page about it.',
   source_damaged: 'Play the source to its end. If it stops or stutters there too, export it again.',
-  source_unsupported: 'Convert the source into a common format first, for example H.264 in MP4.',
+  source_unsupported:
+    'Convert the source into a common format first, for example H.264 in MP4; where its server is at fault, upload the file.',
   logo_unavailable: 'Check the address of the logo: a PNG, JPEG or WebP picture of at most 5 MB.',
   no_video: 'The source has no picture. Ask for its sound alone with audio_output_path.',
   audio_stream_missing: 'Choose a source_stream that exists; the message says how many there are.',

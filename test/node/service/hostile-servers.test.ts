@@ -107,7 +107,7 @@ const ends: [path: string, codes: string[]][] = [
   ['/redirects', ['source_address_refused', 'source_unreachable']],
   ['/shorter', ['source_damaged', 'source_incomplete', 'output_incomplete']],
   ['/no-ranges', ['ready']],
-  ['/bomb', ['source_not_found', 'source_not_media', 'source_damaged', 'source_unreachable', 'source_incomplete']],
+  ['/bomb', ['source_unsupported']],
   ['/endless.m3u8', ['source_too_large', 'source_damaged', 'source_not_media', 'source_unsupported']],
   ['/million.m3u8', ['source_too_large', 'source_damaged', 'source_not_media', 'source_unsupported']],
   ['/endless', ['source_too_large']],
@@ -116,7 +116,7 @@ const ends: [path: string, codes: string[]][] = [
 ]
 const slowEnds: typeof ends = [
   ['/longer', ['source_unreachable', 'source_incomplete']],
-  ['/wrong-range', ['source_unreachable', 'source_incomplete', 'source_damaged', 'source_not_media', 'source_changed']],
+  ['/wrong-range', ['source_unsupported']],
   ['/large-headers', ['source_unreachable']],
   ['/headers', ['source_unreachable']],
   ['/drip', ['source_unreachable', 'source_incomplete']],
