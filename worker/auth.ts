@@ -102,8 +102,12 @@ export function authenticate(scope: 'jobs' | 'admin') {
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }
+    const { problems, requestsPerMinute } = settings(c.env)
+    if (problems.length > 0) {
+      throw new RequestError('unavailable', `This service is not configured: ${problems.join('; ')}.`)
+    }
     await askPlatform(c.env, identity.keyId)
-    takeRequest(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
+    takeRequest(identity.keyId, identity.requestsPerMinute ?? requestsPerMinute, Date.now())
     if (!identity.scopes.includes(scope)) {
       throw new RequestError('forbidden', `This key may not do that: it lacks the scope "${scope}".`)
     }

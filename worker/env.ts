@@ -14,6 +14,8 @@ declare global {
 }
 
 export interface Settings {
+  /** Sentences about what cannot be read. While there is one no request of a key is taken (auth.ts): a bound would be a guess. */
+  problems: readonly string[]
   egress: 'platform' | 'pinned' | 'listed'
   /** host:port pairs on private networks that client-named addresses may reach. */
   allowPrivateHosts: ReadonlySet<string>
@@ -40,9 +42,38 @@ function list(value: string | undefined): string[] {
     .filter((part) => part !== '')
 }
 
-function positive(value: string | undefined, fallback: number): number {
-  const parsed = Number(value)
-  return Number.isFinite(parsed) && parsed > 0 ? parsed : fallback
+type NumberName = 'MAX_SLOTS' | 'LEASE_SECONDS' | 'MAX_ACTIVE_JOBS' | 'MAX_STORED_UPLOAD_BYTES' | 'REQUESTS_PER_MINUTE'
+
+/** A variable of wrangler.toml may be a number itself. */
+const textOf = (value: string | number | undefined): string => String(value ?? '').trim()
+
+/** Settings that are numbers; what is empty is `unset`. */
+function numbersOf(env: Env, problems: string[]) {
+  function read<T>(name: NumberName, unset: T, isFine: (value: number) => boolean, expects: string): number | T {
+    const text = textOf(env[name])
+    if (text === '' || isFine(Number(text))) return text === '' ? unset : Number(text)
+    problems.push(`${name} must be ${expects}, or empty for its default (docs/operating.md)`)
+    return unset
+  }
+  return {
+    above0: <T>(name: NumberName, unset: T) =>
+      read(name, unset, (value) => value > 0 && Number.isFinite(value), 'a number above 0'),
+    whole: <T>(name: NumberName, unset: T, least: number) =>
+      read(
+        name,
+        unset,
+        (value) => Number.isSafeInteger(value) && value >= least,
+        `a whole number of at least ${least}`,
+      ),
+  }
+}
+
+/** Empty = the platform's. */
+function egressOf(env: Env, problems: string[]): Settings['egress'] {
+  const egress: string = env.EGRESS || 'platform'
+  if (egress === 'platform' || egress === 'pinned' || egress === 'listed') return egress
+  problems.push('EGRESS must be platform, pinned or listed (docs/operating.md)')
+  return 'platform'
 }
 
 const cache = new WeakMap<object, Settings>()
@@ -51,19 +82,23 @@ export function settings(env: Env): Settings {
   const known = cache.get(env)
   if (known) return known
   const transcoderUrls = list(env.TRANSCODER_URLS).map((url) => url.replace(/\/+$/, ''))
+  const problems: string[] = []
+  const { above0, whole } = numbersOf(env, problems)
   const made: Settings = {
-    egress: env.EGRESS === 'pinned' || env.EGRESS === 'listed' ? env.EGRESS : 'platform',
+    problems,
+    egress: egressOf(env, problems),
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoderUrls,
-    maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : positive(env.MAX_SLOTS, 1),
+    maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
     // Containers have no internet; a request to this name is handed to the Worker by the outbound handler (container.ts).
     doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
-    leaseMs: positive(env.LEASE_SECONDS, 30) * 1000,
-    maxActiveJobs: positive(env.MAX_ACTIVE_JOBS, 10_000),
-    maxStoredUploadBytes: env.MAX_STORED_UPLOAD_BYTES ? positive(env.MAX_STORED_UPLOAD_BYTES, 1e12) : null,
-    requestsPerMinute: env.REQUESTS_PER_MINUTE ? positive(env.REQUESTS_PER_MINUTE, 600) : null,
+    leaseMs: above0('LEASE_SECONDS', 30) * 1000,
+    maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),
+    maxStoredUploadBytes: whole('MAX_STORED_UPLOAD_BYTES', null, 0),
+    requestsPerMinute: whole('REQUESTS_PER_MINUTE', null, 1),
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
   }
   cache.set(env, made)
+  for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'setting refused', error }))
   return made
 }

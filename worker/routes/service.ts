@@ -18,7 +18,8 @@ export const service = new Hono<AppEnv>()
         'the database has no tables (npm run migrate; deployed: npx wrangler d1 migrations apply DB --remote)',
       )
     }
-    const { egress, maxSlots, transcoderUrls } = settings(c.env)
+    const { egress, maxSlots, problems, transcoderUrls } = settings(c.env)
+    missing.push(...problems)
     return c.json(
       {
         status: missing.length === 0 ? 'ok' : 'not_ready',
