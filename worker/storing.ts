@@ -9,7 +9,7 @@ import { RequestError } from './problems.ts'
 
 /**
  * @returns the number of the upload
- * @throws RequestError 429 quota_exceeded; without Retry-After, since what makes room is a deletion or an expiry
+ * @throws RequestError 401 for a key that was revoked a moment ago; 429 quota_exceeded, without Retry-After, since what makes room is a deletion or an expiry
  */
 export async function beginUpload(
   c: Context<AppEnv>,
@@ -23,13 +23,14 @@ export async function beginUpload(
   const number = await insertUpload(c.env.DB, { ...upload, ...who })
   if (number !== null) return number
   const stored = await findStoredBytes(c.env.DB, who)
+  if (stored.key_revoked !== null) throw new RequestError('unauthorized', 'This API key was revoked.')
   const ofKey = stored.key_maximum !== null && stored.key + upload.announced > stored.key_maximum
   const [scope, bytes, maximum] = ofKey
     ? (['key', stored.key, stored.key_maximum] as const)
     : (['account', stored.account, stored.account_maximum] as const)
   throw new RequestError(
     'quota_exceeded',
-    `The uploads of this ${scope} take ${bytes} of at most ${maximum} bytes, and this one has ${upload.announced}. Delete some that are no longer needed (DELETE /uploads/<n>), or wait until they expire.`,
+    `The uploads of this ${scope} take ${bytes} of at most ${maximum} bytes, and this one has ${upload.announced}. Delete some that are no longer needed, unfinished ones too (DELETE /uploads/<n>; GET /uploads lists them), or wait until they expire.`,
     { details: { scope, stored_bytes: bytes, maximum, announced_bytes: upload.announced } },
   )
 }

@@ -1,11 +1,10 @@
 // In charge of: what happens to a key while it is changed or replaced, and where its address is lost.
 import { env } from 'cloudflare:workers'
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { expect, test } from 'vitest'
-import { app } from '../../worker/app.ts'
 import { reseal } from '../../worker/rotation.ts'
 import { open } from '../../worker/vault.ts'
-import { basic, call, job, post } from './client.ts'
+import { ask } from './ask.ts'
+import { call, job, post } from './client.ts'
 import { before } from './race.ts'
 
 const ADMIN = 'test-only-admin-key'
@@ -17,16 +16,6 @@ async function issue(change: Record<string, unknown>) {
   const made = await post('/api/v0/keys', change, { key: ADMIN })
   expect(made.status).toBe(201)
   return made.json<{ id: string; key: string }>()
-}
-
-/** Asks the real app with another environment. */
-async function ask(where: Env, method: string, path: string, body: unknown, key = ADMIN): Promise<[number, any]> {
-  const context = createExecutionContext()
-  const headers = { authorization: basic(key), 'content-type': 'application/json' }
-  const request = new Request(`https://service.test${path}`, { method, headers, body: JSON.stringify(body) })
-  const response = await app.fetch(request, where, context)
-  await waitOnExecutionContext(context)
-  return [response.status, await response.json<any>()]
 }
 
 const rowOf = (id: string) => env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first<any>()
@@ -112,4 +101,38 @@ test('keys that cannot be read do not hide those behind them from a rotation of 
   expect([status, answer.resealed, answer.next_key]).toEqual([200, 0, last])
   expect((await ask(env, 'POST', '/api/v0/vault/rotate?after_key=x', {}))[1].error.field).toBe('after_key')
   await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL').run()
+})
+
+test('the key before a replaced one stores nothing more, also where it is still trusted', async () => {
+  const send = (key: string, bytes: number, headers: Record<string, string> = {}) => {
+    const body = headers['tus-resumable'] === undefined ? { body: new Uint8Array(bytes) } : {}
+    return call('/uploads', { method: 'POST', key, headers: { 'content-length': String(bytes), ...headers }, ...body })
+  }
+  for (const end of [
+    (id: string) => call(`/api/v0/keys/${id}/rotate`, { method: 'POST', key: ADMIN }),
+    (id: string) => call(`/api/v0/keys/${id}`, { method: 'DELETE', key: ADMIN }),
+  ]) {
+    const { id, key } = await issue({ account: 'turn', max_stored_upload_bytes: 10 })
+    expect((await send(key, 4)).status).toBe(201)
+    expect((await end(id)).ok).toBe(true)
+    // Reading is trusted for a minute, which costs nobody anything.
+    expect((await call('/uploads', { key })).status).toBe(200)
+    const refused = await send(key, 4)
+    expect([refused.status, (await refused.json<any>()).error.code]).toEqual([401, 'unauthorized'])
+    const begun = await send(key, 0, { 'tus-resumable': '1.0.0', 'upload-length': '4' })
+    expect([begun.status, (await begun.json<any>()).error.code]).toEqual([401, 'unauthorized'])
+  }
+  const bytes = env.DB.prepare(`SELECT SUM(COALESCE(size, announced)) AS n FROM uploads WHERE account = 'turn'`)
+  expect(await bytes.first('n')).toBe(8)
+})
+
+test('what begins to be stored while its key is replaced counts for the one in its place', async () => {
+  const { id, key } = await issue({ account: 'between', max_stored_upload_bytes: 10 })
+  const meanwhile = () =>
+    call('/uploads', { method: 'POST', key, headers: { 'content-length': '6' }, body: new Uint8Array(6) })
+  const raced = other({ DB: before(env.DB, 'UPDATE api_keys SET revoked_at', meanwhile) })
+  const [status, made] = await ask(raced, 'POST', `/api/v0/keys/${id}/rotate`, {})
+  expect(status).toBe(201)
+  const owners = env.DB.prepare(`SELECT DISTINCT key_id FROM uploads WHERE account = 'between'`)
+  expect((await owners.all<any>()).results.map((row) => row.key_id)).toEqual([made.id])
 })

@@ -2,31 +2,46 @@
 
 type Then = () => Promise<unknown>
 
-/** The database, where `then` is done once, just before the first statement that begins with these words runs. */
+/** The database, where `then` is done once, just before the first statement, or batch, that begins with these words runs. */
 export function before(db: D1Database, begins: string, then: Then): D1Database {
   let due: Then | null = then
-  const late = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
+  const late = new WeakMap<D1PreparedStatement, D1PreparedStatement>()
+  const race = async (): Promise<void> => {
+    const first = due
+    due = null
+    await first?.()
+  }
+  const delay = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const made = new Proxy(statement, {
       get(target, name) {
         const member = Reflect.get(target, name) as unknown
-        if (name === 'bind') return (...values: unknown[]) => late(target.bind(...values))
+        if (name === 'bind') return (...values: unknown[]) => delay(target.bind(...values))
         if (typeof member !== 'function') return member
         return async (...values: unknown[]): Promise<unknown> => {
-          const first = due
-          due = null
-          await first?.()
+          await race()
           return member.apply(target, values) as unknown
         }
       },
     })
+    late.set(made, statement)
+    return made
+  }
   return new Proxy(db, {
     get(target, name) {
-      const member = Reflect.get(target, name) as unknown
-      if (name !== 'prepare') return typeof member === 'function' ? (member.bind(target) as unknown) : member
-      return (sql: string) => {
-        const statement = target.prepare(sql)
-        return sql.trimStart().startsWith(begins) ? late(statement) : statement
+      if (name === 'prepare') {
+        return (sql: string) => {
+          const statement = target.prepare(sql)
+          return sql.trimStart().startsWith(begins) ? delay(statement) : statement
+        }
       }
+      if (name === 'batch') {
+        return async (statements: D1PreparedStatement[]): Promise<unknown> => {
+          if (statements.some((each) => late.has(each))) await race()
+          return target.batch(statements.map((each) => late.get(each) ?? each))
+        }
+      }
+      const member = Reflect.get(target, name) as unknown
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },
   })
 }

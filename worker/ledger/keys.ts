@@ -104,14 +104,13 @@ export async function replaceKeySealed(db: D1Database, before: KeyRow, sealed: s
     .run()
 }
 
-export async function revokeKey(db: D1Database, id: string, now: number): Promise<boolean> {
-  const row = await db
+/** Returns a row where there was such a key. */
+export function revokeKey(db: D1Database, id: string, now: number): D1PreparedStatement {
+  return db
     .prepare(
       `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?2), webhook_sealed = NULL WHERE id = ?1 RETURNING id`,
     )
     .bind(id, now)
-    .first()
-  return row !== null
 }
 
 export async function touchKey(db: D1Database, id: string, now: number): Promise<void> {

@@ -34,6 +34,8 @@ export interface StoredBytes {
   account_maximum: number | null
   key: number
   key_maximum: number | null
+  /** When the key was revoked; null = it is in use, or one of the configuration. */
+  key_revoked: number | null
 }
 
 const columns = 'number, account, key, name, content_type, size, etag, state, created_at, expires_at'
@@ -45,12 +47,13 @@ const stored = {
   account_maximum: `COALESCE((SELECT max_stored_upload_bytes FROM accounts WHERE account = ?1), ?3)`,
   key: `(SELECT ${bytes} FROM uploads WHERE account = ?1 AND key_id = ?2)`,
   key_maximum: `(SELECT max_stored_upload_bytes FROM api_keys WHERE id = ?2)`,
+  key_revoked: `(SELECT revoked_at FROM api_keys WHERE id = ?2)`,
 }
 
 /**
  * The row is there before the first byte, so that a sweep finds what a crash leaves behind. Counted in the statement that
- * inserts: no race exceeds a bound.
- * → the number of the upload; null where its bytes would be more than the account's or the key's may be
+ * inserts: no race exceeds a bound, and a revoked key that an isolate still trusts stores nothing.
+ * → the number of the upload; null where its bytes would be more than the account's or the key's may be, or the key is revoked
  */
 export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number | null> {
   const row = await db
@@ -59,6 +62,7 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
        SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9
        WHERE (${stored.account_maximum} IS NULL OR ${stored.account} + ?4 <= ${stored.account_maximum})
          AND (${stored.key_maximum} IS NULL OR ${stored.key} + ?4 <= ${stored.key_maximum})
+         AND ${stored.key_revoked} IS NULL
        RETURNING number`,
     )
     .bind(
@@ -89,9 +93,9 @@ export async function findStoredBytes(
   return row
 }
 
-/** What a replaced key sent counts for the one in its place. */
-export async function handOverUploads(db: D1Database, from: string, to: string, account: string): Promise<void> {
-  await db.prepare('UPDATE uploads SET key_id = ? WHERE key_id = ? AND account = ?').bind(to, from, account).run()
+/** What a replaced key sent counts for the one in its place. In one batch with its revocation: nothing comes in between. */
+export function handOverUploads(db: D1Database, from: string, to: string, account: string): D1PreparedStatement {
+  return db.prepare('UPDATE uploads SET key_id = ? WHERE key_id = ? AND account = ?').bind(to, from, account)
 }
 
 /** → false where the row is gone (swept while it was being received). */

@@ -92,12 +92,11 @@ export const keys = new Hono<AppEnv>()
     const webhook_url = shown === null ? null : await hookOf(c.env, account, { keyId: id, shown, sealed })
     const lost = shown !== null && webhook_url === null
     const made = await issue(c.env, { ...old, scopes: old.scopes.split(',') as Wish['scopes'], webhook_url })
-    await handOverUploads(c.env.DB, id, made.id, account)
-    await revokeKey(c.env.DB, id, Date.now())
+    await c.env.DB.batch([revokeKey(c.env.DB, id, Date.now()), handOverUploads(c.env.DB, id, made.id, account)])
     return c.json({ ...made, warnings: lost ? [hookLost('the new key has none')] : [] }, 201)
   })
   .delete('/:id', named, async (c) => {
-    if (!(await revokeKey(c.env.DB, c.req.valid('param').id, Date.now()))) throw notFound()
+    if (!(await revokeKey(c.env.DB, c.req.valid('param').id, Date.now()).first())) throw notFound()
     return c.body(null, 204)
   })
 
