@@ -149,9 +149,9 @@ export class Client {
     return this.#ask(`/uploads?${new URLSearchParams(query).toString()}`)
   }
 
-  /** Whole or not. */
+  /** Whole, or on its way. */
   async deleteUpload(number: number): Promise<void> {
-    await request(this.#service, `/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
+    await request(this.#service, `/uploads/${number}`, { method: 'DELETE' })
   }
 
   limits(): Promise<ReturnType<typeof publishedLimits>> {

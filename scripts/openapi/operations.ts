@@ -66,6 +66,7 @@ export const operations: Record<string, Operation> = {
       'too_large',
       'unsupported_media_type',
       'quota_exceeded',
+      'gone',
     ],
     curl: 'curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"',
   },
@@ -117,7 +118,7 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" -o back.mp4 "$BASE/uploads/$UPLOAD"',
   },
   'DELETE /uploads/{number}': {
-    summary: 'Delete it; with Tus-Resumable, also one that is under way',
+    summary: 'Delete it, also one that is under way',
     auth: 'jobs',
     status: 204,
     answers: null,

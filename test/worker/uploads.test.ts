@@ -2,7 +2,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { insertUpload, listExpiredUploads } from '../../worker/ledger/uploads.ts'
 import type { AppEnv } from '../../worker/http.ts'
 import { answerError } from '../../worker/problems.ts'
@@ -358,6 +358,53 @@ describe('reading back', () => {
     const path = await stored()
     expect((await call(path, { method: 'DELETE' })).status).toBe(204)
     expect((await call(path)).status).toBe(404)
+    expect(await leftovers()).toEqual({ rows: 0, objects: 0 })
+  })
+})
+
+describe('one that is not whole', () => {
+  /** As an isolate leaves it that dies while it receives: a row, and maybe an object. */
+  async function abandoned(): Promise<number> {
+    const key = `uploads/alice/${crypto.randomUUID()}`
+    const row = {
+      account: 'alice',
+      key,
+      name: 'cut',
+      content_type: 'video/mp4',
+      keyId: 'k',
+      announced: 5,
+      maxStored: null,
+    }
+    await env.BUCKET.put(key, sample)
+    const number = await insertUpload(env.DB, { ...row, created_at: Date.now(), expires_at: Date.now() + 60_000 })
+    return number ?? 0
+  }
+
+  test.each<[string, Record<string, string>]>([
+    ['plainly', {}],
+    ['by tus', { 'tus-resumable': '1.0.0' }],
+  ])('is deleted %s where nobody brings it any more, by its account alone', async (_, headers) => {
+    const number = await abandoned()
+    const remove = (who: string) =>
+      call(`/uploads/${number}`, { method: 'DELETE', headers: { ...headers, 'x-account': who } })
+    expect((await remove('bob')).status).toBe(404)
+    expect((await remove('alice')).status).toBe(204)
+    expect(await leftovers()).toEqual({ rows: 0, objects: 0 })
+    expect((await remove('alice')).status).toBe(404)
+  })
+
+  test('is deleted while a request brings it, which is told so and leaves nothing', async () => {
+    let sender!: ReadableStreamDefaultController<Uint8Array>
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (sender = controller) })
+    const answer = call('/uploads', { method: 'POST', body, headers: { 'content-length': '6' } })
+    sender.enqueue(new Uint8Array(3))
+    const number = await vi.waitUntil(() =>
+      env.DB.prepare(`SELECT number FROM uploads WHERE state = 'receiving'`).first<number>('number'),
+    )
+    expect((await call(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
+    sender.enqueue(new Uint8Array(3))
+    sender.close()
+    expect(await errorOf(await answer)).toMatchObject({ status: 410, code: 'gone' })
     expect(await leftovers()).toEqual({ rows: 0, objects: 0 })
   })
 })

@@ -186,9 +186,8 @@ export function listUploads(query: { cursor?: string; state?: ListedUpload['stat
   return request<UploadPage>(`/uploads?${search}`, signal ? { signal } : {})
 }
 
-/** Also one that is unfinished, which the header is for. */
-export const deleteUpload = (number: number): Promise<void> =>
-  request(`/uploads/${number}`, { method: 'DELETE', headers: { 'tus-resumable': '1.0.0' } })
+/** Whole, or on its way. */
+export const deleteUpload = (number: number): Promise<void> => request(`/uploads/${number}`, { method: 'DELETE' })
 
 /** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
 export async function tryKey(key: string): Promise<'jobs' | 'admin'> {

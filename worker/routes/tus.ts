@@ -4,6 +4,7 @@ import type { Context, Next } from 'hono'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
+import { removeUpload } from '../deletion.ts'
 import { deleteUpload, findAnyUpload } from '../ledger/uploads.ts'
 import { notAllowed, notFound, RequestError } from '../problems.ts'
 import { beginUpload } from '../storing.ts'
@@ -75,7 +76,13 @@ async function create(c: Context<AppEnv>): Promise<Response> {
   const expiresAt = now + UNFINISHED_MS
   const row = { key, name, content_type: contentType, created_at: now, expires_at: expiresAt, announced: length }
   const number = await beginUpload(c, row)
-  await resumable(c.env, number).create({ number, account, key, name, contentType, metadata, length, expiresAt })
+  try {
+    await resumable(c.env, number).create({ number, account, key, name, contentType, metadata, length, expiresAt })
+  } catch (error) {
+    // The client was never told the number, and the bytes that it announced would count for days.
+    await deleteUpload(c.env.DB, account, number)
+    throw error
+  }
   const input = `${baseUrl(c)}/uploads/${number}`
   let standing: Record<string, string> = standingHeaders({ offset: 0, expiresAt })
   if (withUpload && body) {
@@ -168,12 +175,8 @@ async function head(c: Context<AppEnv>, number: number): Promise<Response> {
 
 /** "the Server SHOULD free associated resources and MUST respond with the 204 No Content status confirming that the upload was terminated" */
 async function terminate(c: Context<AppEnv>, number: number): Promise<Response> {
-  const account = c.get('account')
-  const row = await findAnyUpload(c.env.DB, account, number)
+  if (await removeUpload(c.env, c.get('account'), number)) return c.body(null, 204)
+  // 410 for what was there.
   await standingOf(c, number)
-  if (!(await resumable(c.env, number).terminate(account))) {
-    if (row) await c.env.BUCKET.delete(row.key)
-    await deleteUpload(c.env.DB, account, number)
-  }
-  return c.body(null, 204)
+  throw notFound()
 }

@@ -6,6 +6,7 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
+import { removeUpload } from '../deletion.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import type { UploadRow } from '../ledger/uploads.ts'
@@ -88,7 +89,10 @@ async function store(c: Context<AppEnv>, request: UploadRequest, now: number) {
     const expires_at = now + RETENTION_MS
     const { size, etag, contentType: content_type } = received
     if (!(await markUploadReady(env.DB, number, { name, content_type, size, etag, expires_at }))) {
-      throw new RequestError('unavailable', 'The upload took too long. Send it again.')
+      // By the sweep after its time, by its account before.
+      throw Date.now() < now + RECEIVING_MS
+        ? new RequestError('gone', 'The upload was deleted while it was being received.')
+        : new RequestError('unavailable', 'The upload took too long. Send it again.')
     }
     return { number, name, size, expires_at }
   } catch (error) {
@@ -178,10 +182,6 @@ uploads.get('/:number', async (c) => {
 })
 
 uploads.delete('/:number', async (c) => {
-  const number = numberOf(c)
-  const upload = await findUpload(c.env.DB, c.get('account'), number, Date.now())
-  if (!upload) throw notFound()
-  await c.env.BUCKET.delete(upload.key)
-  await deleteUpload(c.env.DB, c.get('account'), number)
+  if (!(await removeUpload(c.env, c.get('account'), numberOf(c)))) throw notFound()
   return c.body(null, 204)
 })

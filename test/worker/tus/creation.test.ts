@@ -1,5 +1,6 @@
 // In charge of: the rules of tus 1.0.0 for versions, discovery and creation, each quoted where it is tested.
-import { beforeEach, describe, expect, test } from 'vitest'
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { MAX_RESUMABLE_BYTES, UPLOAD_CHUNK_BYTES, uploadPartBytes } from '../../../worker/contract/limits.ts'
 import { BASE, call } from '../client.ts'
 import { begin, CHUNK, codeOf, emptyBucket, offsetOf, patch, tus } from './client.ts'
@@ -119,6 +120,17 @@ describe('creation', () => {
     ],
   ])('refuses %s', async (_, headers, status, code) => {
     expect(await codeOf(await tus('/uploads', 'POST', headers))).toEqual([status, code])
+  })
+
+  test('one whose object cannot be made leaves no row that would count', async () => {
+    const counted = () => env.DB.prepare('SELECT COUNT(*) AS n FROM uploads').first<number>('n')
+    const before = await counted()
+    vi.spyOn(env.UPLOAD, 'get').mockImplementation(() => {
+      throw new Error('Network connection lost.')
+    })
+    const response = await tus('/uploads', 'POST', { 'upload-length': '3' })
+    vi.restoreAllMocks()
+    expect([response.status, await counted()]).toEqual([503, before])
   })
 
   test('with upload: "the Server MUST include the Upload-Offset header in the response"', async () => {

@@ -46,6 +46,8 @@ describe('the end', () => {
     const body = held()
     const answer = patch(path, 0, body.readable)
     await body.writer.write(large.subarray(0, 6 * MIB))
+    // Its first part is stored, and it waits for more.
+    await vi.waitUntil(async () => (await offsetOf(path)) > 0, { timeout: 10_000, interval: 5 })
     expect((await tus(path, 'DELETE')).status).toBe(204)
     expect((await answer).status).toBeGreaterThanOrEqual(400)
     await body.writer.abort().catch(() => undefined)
@@ -61,6 +63,15 @@ describe('the end', () => {
     await patch(plain, 0, 'abc')
     expect((await call(plain, { method: 'DELETE' })).status).toBe(204)
     expect((await tus(plain, 'HEAD')).status).toBe(410)
+  })
+
+  test('an unfinished upload is deleted without the protocol, too', async () => {
+    const path = await begin(large.length)
+    await patch(path, 0, large.subarray(0, 7 * MIB))
+    expect((await call(path, { method: 'DELETE' })).status).toBe(204)
+    expect(await left(path)).toEqual(NOTHING)
+    expect((await tus(path, 'HEAD')).status).toBe(410)
+    expect((await call(path, { method: 'DELETE' })).status).toBe(404)
   })
 
   test.each(['alarm', 'sweep'])('expiry by the %s leaves nothing and is 410', async (by) => {
