@@ -1,48 +1,18 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/lifecycle.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders, noProgress } from './fake-transcoder.ts'
+import { noProgress } from './fake-transcoder.ts'
+import { moveClock, started, status, transcoders } from './stage.ts'
 
 const DRY = '/api/v0/job?dry_run=true'
-let transcoders: FakeTranscoders
-let ahead = 0
-const realNow = Date.now.bind(Date)
-
-beforeEach(() => {
-  transcoders = new FakeTranscoders()
-})
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  ahead = 0
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
-
-function moveClock(ms: number): void {
-  ahead += ms
-  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
-}
 
 async function create(path = DRY, init: { headers?: Record<string, string> } = {}): Promise<any> {
   const response = await post(path, job(), init)
   return { http: response.status, ...(await response.json<any>()) }
-}
-
-async function status(id: number): Promise<any> {
-  return (await (await call(`/api/v0/job/${id}`)).json<any>()).status
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
 }
 
 const found = { version: 1, plan: { outputs: [] } }

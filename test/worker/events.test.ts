@@ -1,34 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { publicEvent } from '#contract/events.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import type { JobMonitor } from '../../worker/monitor.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders } from './fake-transcoder.ts'
-
-let transcoders: FakeTranscoders
-beforeEach(() => {
-  transcoders = new FakeTranscoders()
-})
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
-
-async function create(): Promise<number> {
-  return (await (await post('/api/v0/job', job())).json<any>())._auto_generated_id_
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
-}
+import { create, started, transcoders } from './stage.ts'
 
 function follow(id: number, lastEventId?: number): Promise<Response> {
   return call(`/api/v0/job/${id}/events`, {

@@ -1,53 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/lifecycle.ts'
 import { consume } from '../../worker/queue.ts'
 import { sweep } from '../../worker/sweep.ts'
-import { call, job, post } from './client.ts'
+import { call, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders } from './fake-transcoder.ts'
-
-let transcoders: FakeTranscoders
-
-beforeEach(() => {
-  transcoders = new FakeTranscoders()
-})
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  ahead = 0
-  // Storage is isolated per file: end what a test left open, so that its slot is free for the next.
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
-
-async function create(change: Record<string, unknown> = {}): Promise<number> {
-  const response = await post('/api/v0/job', job(change))
-  expect(response.status).toBe(200)
-  return (await response.json<{ _auto_generated_id_: number }>())._auto_generated_id_
-}
-
-async function status(id: number): Promise<any> {
-  return (await (await call(`/api/v0/job/${id}`)).json<any>()).status
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
-}
-
-/** The service's clock, as far ahead as a test moved it. Nothing waits for real. */
-let ahead = 0
-const realNow = Date.now.bind(Date)
-
-function moveClock(ms: number): void {
-  ahead += ms
-  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
-}
+import { create, moveClock, started, status, transcoders } from './stage.ts'
 
 function monitor(attempt: Attempt) {
   return env.MONITOR.get(env.MONITOR.idFromName(attempt.run.task_id.slice(0, -2)))

@@ -1,17 +1,14 @@
 // `/task/:id/logo`: which answers of a stranger's server become a logo, and what the transcoder is told of the others.
-import { env } from 'cloudflare:workers'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders } from './fake-transcoder.ts'
+import { started, transcoders } from './stage.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])
-let transcoders: FakeTranscoders
 let asked: string[]
 let respond: (url: URL) => Response | Promise<Response>
 
 beforeEach(() => {
-  transcoders = new FakeTranscoders()
   asked = []
   const dispatch = globalThis.fetch
   vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
@@ -21,21 +18,12 @@ beforeEach(() => {
     return respond(url)
   })
 })
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
 
 async function start(logo_url: string): Promise<{ attempt: Attempt; id: number }> {
   const response = await post('/api/v0/job', job({ logo_url }))
   expect(response.status).toBe(200)
   const { _auto_generated_id_: id } = await response.json<{ _auto_generated_id_: number }>()
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return { attempt, id }
+  return { attempt: await started(), id }
 }
 
 test('the full address is asked, with its signature, which no reader of the job sees', async () => {

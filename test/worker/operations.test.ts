@@ -1,47 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openSourceOf } from '../../worker/sink.ts'
 import { findJobByBackendId } from '../../worker/ledger/jobs.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
-import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders } from './fake-transcoder.ts'
+import { create, moveClock, replaceTranscoders, started } from './stage.ts'
 
-let transcoders: FakeTranscoders
-let ahead = 0
-const realNow = Date.now.bind(Date)
 const HOUR = 3600_000
-
-function moveClock(ms: number): void {
-  ahead += ms
-  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
-}
-
-beforeEach(() => {
-  transcoders = new FakeTranscoders()
-})
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  ahead = 0
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
-
-async function create(change: Record<string, unknown> = {}): Promise<number> {
-  const response = await post('/api/v0/job', job(change))
-  expect(response.status).toBe(200)
-  return (await response.json<any>())._auto_generated_id_
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
-}
 
 const read = async (id: number) => (await call(`/api/v0/job/${id}`)).json<any>()
 const rowOf = (id: number) => env.DB.prepare('SELECT * FROM jobs WHERE id = ?').bind(id).first<any>()
@@ -100,7 +66,7 @@ test('only what failed or was cancelled is repeated, and one Idempotency-Key rep
   expect([other.status, (await other.json<any>()).error.code]).toEqual([409, 'idempotency_conflict'])
 
   await post(`/api/v0/job/${JSON.parse([...texts][0]!)._auto_generated_id_}/cancel`, {})
-  transcoders = new FakeTranscoders()
+  replaceTranscoders()
   const done = await create()
   const attempt = await started()
   await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])

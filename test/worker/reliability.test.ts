@@ -1,49 +1,21 @@
 // Repetition and races through the real Worker: messages, posts, keys; and what the simulation found, once each.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { advance } from '../../worker/advance.ts'
 import { storeRecord } from '../../worker/commit.ts'
 import { consume } from '../../worker/queue.ts'
 import { schedule } from '../../worker/schedule.ts'
 import { sweep } from '../../worker/sweep.ts'
-import { call, job, post } from './client.ts'
+import { job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders, noProgress } from './fake-transcoder.ts'
+import { noProgress } from './fake-transcoder.ts'
+import { create, started, status, transcoders } from './stage.ts'
 
 /** The long form is `npm run repeat`; docs/reliability.md has its figures. */
 const JOBS = Number(env.REPEAT_JOBS || 20)
 const KEYS = Number(env.IDEMPOTENCY_KEYS || 20)
 const TRIES = 50
-
-let transcoders: FakeTranscoders
-beforeEach(() => {
-  transcoders = new FakeTranscoders()
-})
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
-
-async function create(): Promise<number> {
-  const response = await post('/api/v0/job', job())
-  expect(response.status).toBe(200)
-  return (await response.json<{ _auto_generated_id_: number }>())._auto_generated_id_
-}
-
-async function status(id: number): Promise<any> {
-  return (await (await call(`/api/v0/job/${id}`)).json<any>()).status
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
-}
 
 function monitor(attempt: Attempt) {
   return env.MONITOR.get(env.MONITOR.idFromName(attempt.job))

@@ -2,47 +2,19 @@
 // and manifests, and removing what an attempt without success left.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { FinishPost, WrittenObject } from '#contract/task.ts'
 import { MAX_DOOR_BODY_BYTES } from '#contract/task.ts'
 import { inParallel } from '../../worker/parallel.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders } from './fake-transcoder.ts'
-
-let transcoders: FakeTranscoders
-let ahead = 0
-const realNow = Date.now.bind(Date)
-
-beforeEach(() => {
-  transcoders = new FakeTranscoders()
-})
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  ahead = 0
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
-
-function moveClock(ms: number): void {
-  ahead += ms
-  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
-}
+import { moveClock, started, status } from './stage.ts'
 
 async function start(): Promise<{ id: number; attempt: Attempt }> {
   const response = await post('/api/v0/job', job())
   const { _auto_generated_id_: id } = await response.json<{ _auto_generated_id_: number }>()
   return { id, attempt: await started() }
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
 }
 
 /** The attempt falls silent, and the next one of its job starts. */
@@ -52,10 +24,6 @@ async function lose(attempt: Attempt): Promise<Attempt> {
   moveClock(2 * 60_000)
   await sweep(env)
   return started()
-}
-
-async function status(id: number): Promise<any> {
-  return (await (await call(`/api/v0/job/${id}`)).json<any>()).status
 }
 
 function monitor(attempt: Attempt) {

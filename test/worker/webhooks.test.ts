@@ -6,7 +6,7 @@ import { nextTryIn } from '#contract/webhooks.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { FakeTranscoders } from './fake-transcoder.ts'
+import { ahead, create as createJob, moveClock, started } from './stage.ts'
 
 const HOOK = 'https://hooks.test/in?token=TOPSECRET'
 const HOUR = 3600_000
@@ -18,19 +18,10 @@ interface Received {
   redirect: string | undefined
 }
 
-let transcoders: FakeTranscoders
 let received: Received[]
 let answer: () => Response | Promise<Response>
-let ahead = 0
-const realNow = Date.now.bind(Date)
-
-function moveClock(ms: number): void {
-  ahead += ms
-  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead)
-}
 
 beforeEach(() => {
-  transcoders = new FakeTranscoders()
   received = []
   answer = () => new Response('ok')
   const others = globalThis.fetch
@@ -45,28 +36,9 @@ beforeEach(() => {
     return answer()
   })
 })
-afterEach(async () => {
-  vi.unstubAllGlobals()
-  vi.restoreAllMocks()
-  ahead = 0
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM slots'),
-    env.DB.prepare('DELETE FROM webhooks'),
-    env.DB.prepare(`DELETE FROM tasks WHERE state IN ('queued', 'starting', 'running', 'committing')`),
-  ])
-})
+afterEach(async () => void (await env.DB.prepare('DELETE FROM webhooks').run()))
 
-async function create(change: Record<string, unknown> = { webhook_url: HOOK }): Promise<number> {
-  const response = await post('/api/v0/job', job(change))
-  expect(response.status).toBe(200)
-  return (await response.json<any>())._auto_generated_id_
-}
-
-async function started(): Promise<Attempt> {
-  const attempt = await transcoders.next()
-  expect((await attempt.door('GET', '')).status).toBe(200)
-  return attempt
-}
+const create = (change: Record<string, unknown> = { webhook_url: HOOK }) => createJob(change)
 
 async function finished(): Promise<[number, Attempt]> {
   const id = await create()

@@ -15,6 +15,7 @@ import { xmlSource } from '../../../worker/storage/s3/source.ts'
 import type { Sink, StoreError } from '../../../worker/storage/store.ts'
 import type { Transport } from '../../../worker/storage/transport.ts'
 import { describeSink, describeSource, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
+import { sinkFaults } from './faults.ts'
 
 const bucket = 'films.example_1'
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
@@ -216,19 +217,7 @@ describe('what Google refuses', () => {
 
 describe('planted faults turn the suite red', () => {
   const faults: [string, (good: Sink) => Partial<Sink>, Partial<GoogleKey>?][] = [
-    ['none', () => ({})],
-    [
-      'parts that are swapped',
-      (good) => ({
-        completeUpload: (path, upload, parts) =>
-          good.completeUpload(
-            path,
-            upload,
-            parts.map((part, i) => ({ n: part.n, etag: parts.at(-1 - i)!.etag })),
-          ),
-      }),
-    ],
-    ['an abort that does nothing', () => ({ abortUpload: async () => undefined })],
+    ...sinkFaults,
     ['a wrong signature', () => ({}), { secretKey: 'wrong' }],
   ]
   test.each(faults)('sink: %s', async (name, fault, key = {}) => {

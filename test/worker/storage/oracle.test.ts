@@ -20,6 +20,7 @@ import { xmlSource } from '../../../worker/storage/s3/source.ts'
 import { rsaSha256, toBase64 } from '../../../worker/storage/rsa.ts'
 import type { Sink, Source, StoreError } from '../../../worker/storage/store.ts'
 import { describeSink, describeSource, inPieces, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
+import { sinkFaults } from './faults.ts'
 
 const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='
@@ -291,23 +292,11 @@ describe('what Oracle refuses', () => {
 })
 
 describe('planted faults turn the suite red', () => {
-  const sinkFaults: [string, (good: Sink, fake: FakeOracle) => Partial<Sink>][] = [
-    ['none', () => ({})],
-    [
-      'parts that are swapped',
-      (good) => ({
-        completeUpload: (path, upload, parts) =>
-          good.completeUpload(
-            path,
-            upload,
-            parts.map((part, i) => ({ n: part.n, etag: parts.at(-1 - i)!.etag })),
-          ),
-      }),
-    ],
-    ['an abort that does nothing', () => ({ abortUpload: async () => undefined })],
+  const faults: [string, (good: Sink, fake: FakeOracle) => Partial<Sink>][] = [
+    ...sinkFaults,
     ['deletions that are left out', () => ({ deleteMany: async () => undefined })],
   ]
-  test.each(sinkFaults)('sink: %s', async (name, fault) => {
+  test.each(faults)('sink: %s', async (name, fault) => {
     const fake = fakeOf()
     let prefix = ''
     const failed = await red(
