@@ -1,7 +1,8 @@
 // In charge of: following one job to its end, and how long it stood in each phase.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PublicStatus } from '#contract/status.ts'
-import type { Client, Created } from '../client/client.ts'
+import type { Created } from '#contract/answers.ts'
+import type { Client } from '../client/client.ts'
 
 const POLL_MS = 200
 /** In the middle of an encode: a question costs some 15 ms of the CPU time that is being measured. */

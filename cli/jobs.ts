@@ -1,7 +1,8 @@
 // In charge of: watching a job to its end and fetching its outputs, with what people see of it.
 import { join, relative } from 'node:path'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
-import type { Client, Job } from '../client/client.ts'
+import type { JobRead } from '#contract/answers.ts'
+import type { Client } from '../client/client.ts'
 import { download } from '../client/download.ts'
 import { follow } from '../client/follow.ts'
 import { EXIT, plain } from './failure.ts'
@@ -19,7 +20,7 @@ export interface Shown {
   quiet: boolean
 }
 
-export async function watch(client: Client, id: number, { progress, signal, quiet }: Shown): Promise<Job> {
+export async function watch(client: Client, id: number, { progress, signal, quiet }: Shown): Promise<JobRead> {
   const line = progressLine(progress)
   try {
     return await follow(client, id, {
@@ -36,7 +37,7 @@ export async function watch(client: Client, id: number, { progress, signal, quie
 }
 
 /** 0 also for a job that goes on. */
-export function exitCodeOfJob({ status }: Job): number {
+export function exitCodeOfJob({ status }: JobRead): number {
   return status.error || status.state === 'cancelled' ? EXIT.job : EXIT.ok
 }
 
@@ -55,7 +56,7 @@ export interface Fetch {
 }
 
 export async function fetchOutputs(
-  { status }: Job,
+  { status }: JobRead,
   directory: string,
   signal: AbortSignal,
   say: (text: string) => void,
@@ -76,7 +77,7 @@ export async function fetchOutputs(
   return { files, segments_left }
 }
 
-export function describe(id: number, { status }: Job): string {
+export function describe(id: number, { status }: JobRead): string {
   const end =
     status.error === null
       ? status.job_completed

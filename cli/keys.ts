@@ -1,5 +1,6 @@
 // In charge of: `keys`: list, issue, rotate and revoke.
-import type { Client, Key } from '../client/client.ts'
+import type { Key } from '#contract/answers.ts'
+import type { Client } from '../client/client.ts'
 import { plain, UsageError } from './failure.ts'
 
 export interface KeyFlags {

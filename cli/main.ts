@@ -1,7 +1,8 @@
 // In charge of: from the command line to the exit code: which function does what, what goes to standard output (answers) and
 // what to standard error (progress, notes, failures). Not in charge of: the doing.
 import { writeFileSync } from 'node:fs'
-import { Client, type Job } from '../client/client.ts'
+import type { JobRead } from '#contract/answers.ts'
+import { Client } from '../client/client.ts'
 import { connection, jobId, parse, type Parsed } from './arguments.ts'
 import { completion, SHELLS } from './completion.ts'
 import { errorDocument, EXIT, exitCodeOf, explain, plain, UsageError } from './failure.ts'
@@ -45,8 +46,9 @@ async function run({ name, values, words }: Parsed): Promise<number> {
     note(`Job ${id}`)
     return show(id, await watching(id), to)
   }
-  const watching = (id: number): Promise<Job> => watch(client, id, { progress: process.stderr, signal, quiet: asJson })
-  const show = async (id: number, job: Job, to?: string): Promise<number> => {
+  const watching = (id: number): Promise<JobRead> =>
+    watch(client, id, { progress: process.stderr, signal, quiet: asJson })
+  const show = async (id: number, job: JobRead, to?: string): Promise<number> => {
     const code = exitCodeOfJob(job)
     if (code === EXIT.ok && to !== undefined) await fetchOutputs(job, to, signal, note)
     answer({ _auto_generated_id_: id, ...job }, describe(id, job))

@@ -2,7 +2,8 @@
 // Not in charge of: the fields of the job (order.ts), waiting for it (jobs.ts).
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Client, Created } from '../client/client.ts'
+import type { Created } from '#contract/answers.ts'
+import type { Client } from '../client/client.ts'
 import { UsageError } from './failure.ts'
 import { applyFlags, readBody, type Body, type OrderFlags } from './order.ts'
 

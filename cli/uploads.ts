@@ -1,6 +1,7 @@
 // In charge of: `uploads`: what was uploaded and is still there, and deleting it.
 // Not in charge of: sending files (submit.ts).
-import type { Client, ListedUpload } from '../client/client.ts'
+import type { ListedUpload } from '#contract/answers.ts'
+import type { Client } from '../client/client.ts'
 import { plain, UsageError } from './failure.ts'
 
 export interface UploadFlags {

@@ -1,6 +1,7 @@
 // In charge of: `vault rotate`: asking for batch after batch until everything is sealed with the newest key of the ring.
 // Not in charge of: sealing (worker/rotation.ts), putting a key into VAULT_KEYS (docs/operating.md).
-import { type Client, type Resealed } from '../client/client.ts'
+import type { VaultRotation } from '#contract/answers.ts'
+import type { Client } from '../client/client.ts'
 import { UsageError } from './failure.ts'
 
 /**
@@ -11,7 +12,7 @@ export async function vault(
   client: Client,
   words: string[],
   note: (text: string) => void,
-): Promise<{ answer: Omit<Resealed, 'next' | 'next_key'>; text: string }> {
+): Promise<{ answer: Omit<VaultRotation, 'next' | 'next_key'>; text: string }> {
   if (words[0] !== 'rotate') throw new UsageError('Write: vault rotate')
   const unreadable = new Set<number>()
   const keys = new Set<string>()

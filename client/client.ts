@@ -1,88 +1,22 @@
 // In charge of: the operations of the service as functions with types (docs/cli.md).
 // Not in charge of: bytes going up and coming down (upload.ts, download.ts), waiting (follow.ts), showing anything.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JobConfig } from '#contract/job.ts'
+import type {
+  Created,
+  IssuedKey,
+  JobList,
+  JobRead,
+  Key,
+  KeyTerms,
+  ReplacedKey,
+  Upload,
+  UploadList,
+  VaultRotation,
+} from '#contract/answers.ts'
 import type { publishedLimits } from '#contract/limits.ts'
-import type { PublicStatus } from '#contract/status.ts'
-import type { Warning } from '#contract/errors.ts'
 import { NetworkError, ServiceError } from './errors.ts'
 import { readAnswer, request, type Init, type Service } from './http.ts'
-import { upload, type Uploaded, type UploadOptions } from './upload.ts'
-
-export interface Created {
-  _auto_generated_id_: number
-  job_id: string
-  cloud: string
-  updated_at: string
-  dry_run?: true
-  retry_of?: number
-  status: PublicStatus
-  warnings: Warning[]
-}
-
-export interface Job {
-  status: PublicStatus
-  config: JobConfig
-}
-
-export interface Listed {
-  jobs: {
-    _auto_generated_id_: number
-    job_id: string
-    input: string
-    cloud: string
-    updated_at: string
-    status: PublicStatus
-  }[]
-  next_cursor: string | null
-}
-
-export interface ListedUpload {
-  uploaded_file_number: number
-  /** What a job names as its input. */
-  input: string
-  name: string
-  content_type: string
-  /** Bytes; null while one request brings it. */
-  size: number | null
-  received: number | null
-  state: 'receiving' | 'ready'
-  created_at: string
-  expires_at: string
-}
-
-export interface Key {
-  id: string
-  account: string
-  label: string
-  scopes: string[]
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
-
-/** The key itself is in this answer and in no other. */
-export interface IssuedKey extends Key {
-  key: string
-}
-
-export interface ReplacedKey extends IssuedKey {
-  /** What the key before had and this one has not. */
-  warnings: Warning[]
-}
-
-/** One batch of `vault rotate`. */
-export interface Resealed {
-  /** Of the ring's first key. */
-  key_id: string
-  resealed: number
-  done: boolean
-  /** Jobs and API keys whose ring key is gone: what was sealed is lost. */
-  unreadable: number[]
-  unreadable_keys: string[]
-  next: number
-  next_key: string
-}
+import { upload, type UploadOptions } from './upload.ts'
 
 const TRIES = 4
 const PAUSE_MS = 500
@@ -96,7 +30,7 @@ export class Client {
   }
 
   /** The `input` of a job, for a file of this machine. */
-  upload(path: string, name: string, options: UploadOptions = {}): Promise<Uploaded> {
+  upload(path: string, name: string, options: UploadOptions = {}): Promise<Upload> {
     return upload(this.#service, path, name, options)
   }
 
@@ -131,21 +65,21 @@ export class Client {
     }
   }
 
-  read(id: number): Promise<Job> {
+  read(id: number): Promise<JobRead> {
     return this.#ask(`/api/v0/job/${id}`)
   }
 
-  list(query: Record<string, string> = {}): Promise<Listed> {
+  list(query: Record<string, string> = {}): Promise<JobList> {
     return this.#ask(`/api/v0/job?${new URLSearchParams(query).toString()}`)
   }
 
   /** @throws ServiceError `job_finished` when there is nothing left to cancel */
-  cancel(id: number): Promise<Job> {
+  cancel(id: number): Promise<JobRead> {
     return this.#ask(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   }
 
   /** Uploads that have not expired, newest first. */
-  uploads(query: Record<string, string> = {}): Promise<{ uploads: ListedUpload[]; next_cursor: string | null }> {
+  uploads(query: Record<string, string> = {}): Promise<UploadList> {
     return this.#ask(`/uploads?${new URLSearchParams(query).toString()}`)
   }
 
@@ -163,7 +97,7 @@ export class Client {
     return this.#ask('/api/v0/keys')
   }
 
-  issueKey(wish: { account?: string; label?: string; scopes?: string[] }): Promise<IssuedKey> {
+  issueKey(wish: Partial<Pick<Key, 'account' | 'scopes'> & KeyTerms>): Promise<IssuedKey> {
     const headers = { 'content-type': 'application/json' }
     return this.#ask('/api/v0/keys', { method: 'POST', headers, body: JSON.stringify(wish) })
   }
@@ -177,7 +111,7 @@ export class Client {
   }
 
   /** Seals some of what older keys of the ring sealed with its first; again with the last answer until `done`. Safe to repeat. */
-  resealVault({ next, next_key }: Pick<Resealed, 'next' | 'next_key'>): Promise<Resealed> {
+  resealVault({ next, next_key }: Pick<VaultRotation, 'next' | 'next_key'>): Promise<VaultRotation> {
     const place = new URLSearchParams({ after: String(next), after_key: next_key })
     return this.#once(`/api/v0/vault/rotate?${place.toString()}`, '{}')
   }

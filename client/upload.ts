@@ -4,17 +4,9 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Upload } from '#contract/answers.ts'
 import { NetworkError, ServiceError } from './errors.ts'
 import { readAnswer, request, type Service } from './http.ts'
-
-export interface Uploaded {
-  uploaded_file_number: number
-  /** What a job names as its input. */
-  input: string
-  name: string
-  size: number
-  expires_at: string
-}
 
 export interface UploadOptions {
   /** Told as the service confirms bytes. */
@@ -29,7 +21,7 @@ const PAUSE_MS = 500
 const TUS = { 'tus-resumable': '1.0.0' }
 
 /** @throws ServiceError, NetworkError */
-export async function upload(service: Service, path: string, name: string, options: UploadOptions): Promise<Uploaded> {
+export async function upload(service: Service, path: string, name: string, options: UploadOptions): Promise<Upload> {
   const { size } = await stat(path)
   const offer = await request(service, '/uploads', { method: 'OPTIONS' })
   const versions = offer.headers.get('tus-version')?.split(',') ?? []
@@ -38,14 +30,14 @@ export async function upload(service: Service, path: string, name: string, optio
     : inOneRequest(service, path, name, size)
 }
 
-async function inOneRequest(service: Service, path: string, name: string, size: number): Promise<Uploaded> {
+async function inOneRequest(service: Service, path: string, name: string, size: number): Promise<Upload> {
   const response = await request(service, `/uploads?name=${encodeURIComponent(name)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/octet-stream', 'content-length': String(size) },
     body: Readable.toWeb(createReadStream(path)),
     duplex: 'half',
   })
-  return readAnswer<Uploaded>(response)
+  return readAnswer<Upload>(response)
 }
 
 async function inChunks(
@@ -54,7 +46,7 @@ async function inChunks(
   name: string,
   size: number,
   options: UploadOptions,
-): Promise<Uploaded> {
+): Promise<Upload> {
   const made = await request(service, '/uploads', {
     method: 'POST',
     headers: {
@@ -63,7 +55,7 @@ async function inChunks(
       'upload-metadata': `filename ${Buffer.from(name).toString('base64')}`,
     },
   })
-  const uploaded = await readAnswer<Uploaded>(made)
+  const uploaded = await readAnswer<Upload>(made)
   // Not the Location header: behind a proxy it may name another host, and the key goes with each chunk.
   const address = `/uploads/${uploaded.uploaded_file_number}`
   let offset = 0

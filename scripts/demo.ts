@@ -3,9 +3,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import type { JobRead } from '#contract/answers.ts'
 import type { PublicStatus } from '#contract/status.ts'
 import { progressLine } from '../cli/progress.ts'
-import { Client, type Job } from '../client/client.ts'
+import { Client } from '../client/client.ts'
 import { download } from '../client/download.ts'
 import { follow } from '../client/follow.ts'
 import { locateEngine, type Engine } from '../transcoder/ffmpeg/locate.ts'
@@ -29,7 +30,7 @@ function uploaded(stored: number, size: number): void {
 
 async function watch(client: Client, id: number): Promise<PublicStatus> {
   const line = progressLine(process.stdout)
-  const show = ({ status }: Job): void => line.show(status)
+  const show = ({ status }: JobRead): void => line.show(status)
   try {
     return (await follow(client, id, { pollMs: POLL_MS, silenceMs: SILENCE_MS, show })).status
   } finally {

@@ -1,26 +1,12 @@
 // In charge of: sealing again, with the newest key of the ring, what an older one sealed: a batch at a time, from wherever
 // the last one stopped. Afterwards the older key may leave VAULT_KEYS.
 // Not in charge of: the envelope (vault.ts).
+import type { VaultRotation } from '#contract/answers.ts'
 import { hookOf, keepHook } from './hook.ts'
 import { listSealedWithOthers, replaceSealed } from './ledger/jobs.ts'
 import { listKeysSealedWithOthers, replaceKeySealed } from './ledger/keys.ts'
 import { SECRETS_FIELD } from './sink.ts'
 import { currentKeyId, open, seal } from './vault.ts'
-
-interface Rotation {
-  /** Id of the key that seals now. */
-  key_id: string
-  resealed: number
-  /** Whether nothing is left behind `next` and `next_key` that another key sealed. */
-  done: boolean
-  /** Jobs whose key is in the ring no more: their credentials are lost already. */
-  unreadable: number[]
-  /** API keys whose webhook_url is lost in the same way. */
-  unreadable_keys: string[]
-  /** To be given to the next call: the last job and the last API key that were looked at. */
-  next: number
-  next_key: string
-}
 
 /** Ids of the last job and the last API key that were looked at. What cannot be read keeps its place: it is passed once. */
 export interface Place {
@@ -28,7 +14,7 @@ export interface Place {
   key: string
 }
 
-export async function reseal(env: Env, after: Place, limit: number): Promise<Rotation> {
+export async function reseal(env: Env, after: Place, limit: number): Promise<VaultRotation> {
   const keyId = await currentKeyId(env)
   const rows = await listSealedWithOthers(env.DB, keyId, after.job, limit)
   const unreadable: number[] = []

@@ -1,6 +1,20 @@
 // In charge of: the schemas of the OpenAPI document; those of answers by their types.
 // Not in charge of: those of requests (request.ts), operations (operations.ts).
 import * as z from 'zod/mini'
+import type {
+  Created,
+  IssuedKey,
+  JobList,
+  JobRead,
+  Key,
+  KeyTerms,
+  ListedJob,
+  ListedUpload,
+  ReplacedKey,
+  Upload,
+  UploadList,
+  VaultRotation,
+} from '#contract/answers.ts'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
 import { MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
@@ -81,14 +95,14 @@ const key = {
   created_at: time,
   last_used_at: orNull(time),
   revoked_at: orNull(time),
-} as const
+} as const satisfies Record<keyof Key, Schema>
 const changeable = {
   label: { ...text, maxLength: 100 },
   requests_per_minute: { ...key.requests_per_minute, minimum: 1, maximum: 1_000_000 },
   priority: key.priority,
   max_stored_upload_bytes: key.max_stored_upload_bytes,
   webhook_url: key.webhook_url,
-}
+} satisfies Record<keyof KeyTerms, Schema>
 const CHANGEABLE = Object.keys(changeable) as (keyof typeof changeable)[]
 const id: Schema = { type: 'integer', minimum: 1 }
 const base = { _auto_generated_id_: id, job_id: text, cloud: text, updated_at: time, status: ref('Status') }
@@ -122,23 +136,23 @@ export const schemas: Record<string, Schema> = {
   ),
   Output: answer(output, ['segments']),
   Status: answer(status),
-  Created: answer(
+  Created: answer<keyof Created>(
     { ...base, dry_run: { const: true }, retry_of: id, warnings: { type: 'array', items: ref('Warning') } },
     ['dry_run', 'retry_of'],
   ),
-  JobRead: answer({
+  JobRead: answer<keyof JobRead>({
     status: ref('Status'),
     config: { type: 'object', description: 'As stored: defaults applied, no secret.' },
   }),
-  JobList: answer({
-    jobs: { type: 'array', items: answer({ ...base, input: text }) },
+  JobList: answer<keyof JobList>({
+    jobs: { type: 'array', items: answer<keyof ListedJob>({ ...base, input: text }) },
     next_cursor: { type: ['string', 'null'] },
   }),
-  Upload: answer({ uploaded_file_number: id, input: text, name: text, size: count, expires_at: time }),
-  UploadList: answer({
+  Upload: answer<keyof Upload>({ uploaded_file_number: id, input: text, name: text, size: count, expires_at: time }),
+  UploadList: answer<keyof UploadList>({
     uploads: {
       type: 'array',
-      items: answer({
+      items: answer<keyof ListedUpload>({
         uploaded_file_number: id,
         input: text,
         name: text,
@@ -209,7 +223,7 @@ export const schemas: Record<string, Schema> = {
     additionalProperties: false,
   },
   Account: answer({ account: text, ...quotas }),
-  VaultRotation: answer({
+  VaultRotation: answer<keyof VaultRotation>({
     key_id: { ...text, description: 'The key that seals now.' },
     resealed: count,
     done: { type: 'boolean' },
@@ -220,8 +234,8 @@ export const schemas: Record<string, Schema> = {
   }),
   Limits: like(publishedLimits({ maxActiveJobs: 1, maxStoredUploadBytes: null, requestsPerMinute: null })),
   Key: answer(key),
-  IssuedKey: answer({ ...key, key: { ...text, description: 'In this answer and in no other.' } }),
-  ReplacedKey: answer({
+  IssuedKey: answer<keyof IssuedKey>({ ...key, key: { ...text, description: 'In this answer and in no other.' } }),
+  ReplacedKey: answer<keyof ReplacedKey>({
     ...key,
     key: { ...text, description: 'In this answer and in no other.' },
     warnings: { type: 'array', items: ref('Warning') },

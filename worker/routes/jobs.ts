@@ -4,6 +4,7 @@ import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { Created as CreatedAnswer, JobRead, ListedJob } from '#contract/answers.ts'
 import type { JobConfig } from '#contract/job.ts'
 import { outputProvider, validateJob } from '#contract/job.ts'
 import type { JobState } from '#contract/lifecycle.ts'
@@ -125,7 +126,7 @@ export const jobs = new Hono<AppEnv>()
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
             status: await statusOf(c.env, job, base),
-          }
+          } satisfies ListedJob
         }),
       ),
       next_cursor: rows.length > query.limit ? String(page.at(-1)?.id) : null,
@@ -194,7 +195,7 @@ async function owned(c: Context<AppEnv>): Promise<JobWithTask & { position: numb
   return job
 }
 
-async function read(env: Env, job: JobWithTask, base: string) {
+async function read(env: Env, job: JobWithTask, base: string): Promise<JobRead> {
   return { status: await statusOf(env, job, base), config: JSON.parse(job.config) as JobConfig }
 }
 
@@ -227,7 +228,7 @@ function created(c: Context<AppEnv>, job: Created): Response {
         finishedAt: null,
       }),
       warnings: job.warnings,
-    },
+    } satisfies CreatedAnswer,
     200,
     { location: `${baseUrl(c)}/api/v0/job/${job.id}` },
   )

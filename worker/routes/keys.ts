@@ -3,6 +3,7 @@
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { Key } from '#contract/answers.ts'
 import { MAX_LENGTH } from '#contract/limits.ts'
 import { authenticate, hashKey } from '../auth.ts'
 import { readJson } from '../body.ts'
@@ -154,8 +155,8 @@ function publicKey(row: KeyRow) {
     priority: row.priority,
     max_stored_upload_bytes: row.max_stored_upload_bytes,
     webhook_url: row.webhook_url,
-    created_at: time(row.created_at),
+    created_at: new Date(row.created_at).toISOString(),
     last_used_at: time(row.last_used_at),
     revoked_at: time(row.revoked_at),
-  }
+  } satisfies Key
 }

@@ -1,6 +1,7 @@
 // In charge of: the tus 1.0.0 protocol at /uploads (https://tus.io/protocols/resumable-upload, quoted where it is enforced).
 // Not in charge of: an upload's bytes and its end (tus/upload.ts), uploads in one request (uploads.ts).
 import type { Context, Next } from 'hono'
+import type { Upload } from '#contract/answers.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
@@ -95,7 +96,7 @@ async function create(c: Context<AppEnv>): Promise<Response> {
     standing = Object.fromEntries(stored.headers)
   }
   const expires_at = new Date(standing['upload-expires'] ?? expiresAt).toISOString()
-  const answer = { uploaded_file_number: number, input, name, size: length, expires_at }
+  const answer: Upload = { uploaded_file_number: number, input, name, size: length, expires_at }
   return c.json(answer, 201, {
     location: input,
     'uploaded-file-number': String(number),

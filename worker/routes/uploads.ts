@@ -5,6 +5,7 @@ import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { ListedUpload, Upload } from '#contract/answers.ts'
 import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
 import { removeUpload } from '../deletion.ts'
 import type { AppEnv } from '../http.ts'
@@ -111,7 +112,13 @@ uploads.post('/', async (c) => {
   c.executionCtx.waitUntil(work.catch(() => undefined))
   const { number, name, size, expires_at } = await work
   const input = `${baseUrl(c)}/uploads/${number}`
-  const answer = { uploaded_file_number: number, input, name, size, expires_at: new Date(expires_at).toISOString() }
+  const answer = {
+    uploaded_file_number: number,
+    input,
+    name,
+    size,
+    expires_at: new Date(expires_at).toISOString(),
+  } satisfies Upload
   return c.json(answer, 201, { location: input })
 })
 
@@ -161,7 +168,7 @@ async function listed(env: Env, row: UploadRow, base: string) {
     state: standing?.state === 'ready' ? 'ready' : row.state,
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(standing?.expiresAt ?? row.expires_at).toISOString(),
-  }
+  } satisfies ListedUpload
 }
 
 function numberOf(c: Context<AppEnv, '/:number'>): number {
