@@ -2,7 +2,7 @@
 // Not in charge of: examples of answers (examples.ts), the document made of it (document.ts).
 import type { RequestErrorCode } from '#contract/errors.ts'
 import * as example from './examples.ts'
-import { answer, ref, type Schema } from './parts.ts'
+import { answer, ref, text, type Schema } from './parts.ts'
 
 export interface Operation {
   summary: string
@@ -21,7 +21,6 @@ export interface Operation {
 
 const json = (name: string, one: unknown) => ({ type: 'application/json', schema: ref(name), example: one })
 const bytes = { type: 'application/octet-stream', schema: {} }
-const text: Schema = { type: 'string' }
 const idempotency = { 'Idempotency-Key': { ...text, maxLength: 255, description: 'The same key makes no second job.' } }
 const page = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
