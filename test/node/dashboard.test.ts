@@ -9,10 +9,12 @@ import { validateJob } from '../../worker/contract/job.ts'
 import { jobFields } from '../../worker/contract/request.ts'
 import { buildWeb, SITE } from '../../scripts/web.ts'
 import { adviceFor } from '../../web/src/advice.ts'
-import { bodyOf, curlLine, shownBody } from '../../web/src/form/body.ts'
+import { bodyOf, curlLine, shownBody, withSource } from '../../web/src/form/body.ts'
 import { elsewhere, groups } from '../../web/src/form/groups.ts'
 import { presets } from '../../web/src/form/presets.ts'
 import { addressOf, filtersOf, isFiltered, queryOf } from '../../web/src/jobs/filters.ts'
+import { changeOf, terms, termsOf } from '../../web/src/keys/terms.ts'
+import { appended, refreshed } from '../../web/src/paged.ts'
 import { eventReader } from '../../web/src/sse.ts'
 import { bytes, duration, situation, until } from '../../web/src/words.ts'
 
@@ -54,6 +56,81 @@ test('an address that is told of the end is not sent again without its query: th
   }
   expect(stored('https://hooks.test/in?token=1')).not.toHaveProperty('webhook_url')
   expect(stored('https://hooks.test/in')).toHaveProperty('webhook_url', 'https://hooks.test/in')
+})
+
+test('credentials of the source leave its address alone; another kind of store takes it away', () => {
+  const body = {
+    input: 's3://bucket/film.mp4',
+    videoProfiles: [],
+    audioProfiles: [],
+    cloud_credentials: { input: { cloud_provider: 'aws' }, output: { cloud_provider: 'vendor-store' } },
+  }
+  const typed = withSource(body, { cloud_provider: 'aws', access_key: 'A' })
+  expect(typed).toEqual({
+    ...body,
+    cloud_credentials: { ...body.cloud_credentials, input: { cloud_provider: 'aws', access_key: 'A' } },
+  })
+  expect(withSource(typed, { cloud_provider: 'gcloud' })).not.toHaveProperty('input')
+})
+
+const page = (items: number[], next: string | null) => ({ items, next })
+const itself = (item: number) => item
+
+test('a first page that is read again takes nothing away that was loaded behind it', () => {
+  const long = page([9, 8, 7, 6, 5, 4], '4')
+  expect(refreshed(long, page([10, 9, 8], '8'), itself)).toEqual(page([10, 9, 8, 7, 6, 5, 4], '4'))
+  // 9 was deleted.
+  expect(refreshed(long, page([8, 7, 6], '6'), itself)).toEqual(page([8, 7, 6, 5, 4], '4'))
+  expect(refreshed(null, page([2, 1], null), itself)).toEqual(page([2, 1], null))
+  expect(refreshed(long, page([2, 1], null), itself)).toEqual(page([2, 1], null))
+  expect(refreshed(long, page([], null), itself)).toEqual(page([], null))
+  // Between 11 and 9 there may be others.
+  expect(refreshed(long, page([13, 12, 11], '11'), itself)).toEqual(page([13, 12, 11], '11'))
+})
+
+test('a further page is put behind the list that it was asked for, and behind no other', () => {
+  expect(appended(page([3, 2], '2'), '2', page([1], null))).toEqual(page([3, 2, 1], null))
+  expect(appended(page([9, 8], '8'), '2', page([1], null))).toEqual(page([9, 8], '8'))
+  expect(appended(page([3, 2, 1], null), '2', page([1], null))).toEqual(page([3, 2, 1], null))
+})
+
+describe('the terms of a key', () => {
+  const key = {
+    id: 'sp_1',
+    account: 'default',
+    scopes: ['jobs'],
+    label: 'x',
+    requests_per_minute: 60,
+    priority: 0,
+    max_stored_upload_bytes: null,
+    webhook_url: 'https://hooks.test/',
+    created_at: '',
+    last_used_at: null,
+    revoked_at: null,
+  }
+  test('only what was changed is sent: an address is shown without its query', () => {
+    const typed = termsOf(key)
+    expect(typed).toEqual({ label: 'x', requests_per_minute: 60, webhook_url: 'https://hooks.test/' })
+    expect(changeOf(key, typed)).toEqual({})
+    expect(changeOf(key, { max_stored_upload_bytes: 5e9, priority: -3 })).toEqual({
+      label: '',
+      requests_per_minute: null,
+      max_stored_upload_bytes: 5e9,
+      priority: -3,
+      webhook_url: null,
+    })
+    // Not a number: the service says what is wrong with it.
+    expect(changeOf(key, { ...typed, priority: 'high' })).toEqual({ priority: 'high' })
+  })
+  test('what is unusual is said', () => {
+    expect(terms({ ...key, max_stored_upload_bytes: 5e9, priority: 4 })).toEqual([
+      '60 requests a minute',
+      '5 GB of uploads',
+      'priority 4',
+      'tells https://hooks.test/',
+    ])
+    expect(terms({ ...key, requests_per_minute: null, webhook_url: null })).toEqual([])
+  })
 })
 
 test.for([1, 2, 3, 7, 1000])('a stream of events is the same in pieces of %d characters', (size) => {

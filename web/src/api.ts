@@ -1,63 +1,10 @@
 // In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
 // Not in charge of: following a job (live.ts), sending files (upload.ts).
-import type { Problem, Warning } from '#contract/errors.ts'
+import type { Created, IssuedKey, JobList, JobRead, Key, ListedUpload, UploadList } from '#contract/answers.ts'
+import type { Problem } from '#contract/errors.ts'
 import type { PublicEvent } from '#contract/events.ts'
-import type { JobConfig } from '#contract/job.ts'
-import type { PublicStatus } from '#contract/status.ts'
 import type { ListQuery } from './jobs/filters.ts'
 import { currentKey, signOut } from './session.ts'
-
-export interface Job {
-  status: PublicStatus
-  config: JobConfig
-}
-
-export interface ListedJob {
-  _auto_generated_id_: number
-  job_id: string
-  input: string
-  cloud: string
-  updated_at: string
-  status: PublicStatus
-}
-
-export interface Page {
-  jobs: ListedJob[]
-  next_cursor: string | null
-}
-
-export interface CreatedJob {
-  _auto_generated_id_: number
-  warnings: Warning[]
-}
-
-export interface ListedUpload {
-  uploaded_file_number: number
-  /** What a job names as its input. */
-  input: string
-  name: string
-  /** Bytes; null while one request brings it. */
-  size: number | null
-  received: number | null
-  state: 'receiving' | 'ready'
-  created_at: string
-  expires_at: string
-}
-
-export interface UploadPage {
-  uploads: ListedUpload[]
-  next_cursor: string | null
-}
-
-export interface ApiKey {
-  id: string
-  account: string
-  label: string
-  scopes: string[]
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
 
 /** An answer other than success; `code` "offline" = there was none. */
 export class ApiError extends Error {
@@ -84,7 +31,7 @@ export const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
 
 interface Ask {
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -141,24 +88,25 @@ export function refusal(status: number, text: string, ofSession: boolean): ApiEr
   return new ApiError(status, error?.code ?? 'internal', message, problems)
 }
 
-export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<Page> {
+export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<JobList> {
   const search = new URLSearchParams({ limit: String(query.limit ?? 25) })
   if (query.cursor) search.set('cursor', query.cursor)
   if (query.search) search.set('search', query.search)
   if (query.state) search.set('state', query.state)
   if (query.createdFrom) search.set('created_from', query.createdFrom)
   if (query.createdTo) search.set('created_to', query.createdTo)
-  return request<Page>(`/api/v0/job?${search}`, signal ? { signal } : {})
+  return request<JobList>(`/api/v0/job?${search}`, signal ? { signal } : {})
 }
 
-export const readJob = (id: number, signal?: AbortSignal): Promise<Job> =>
-  request<Job>(`/api/v0/job/${id}`, signal ? { signal } : {})
+export const readJob = (id: number, signal?: AbortSignal): Promise<JobRead> =>
+  request<JobRead>(`/api/v0/job/${id}`, signal ? { signal } : {})
 
-export const cancelJob = (id: number): Promise<Job> => request<Job>(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+export const cancelJob = (id: number): Promise<JobRead> =>
+  request<JobRead>(`/api/v0/job/${id}/cancel`, { method: 'POST' })
 
 /** A new job of the same request. */
-export const retryJob = (id: number, once: string): Promise<CreatedJob> =>
-  request<CreatedJob>(`/api/v0/job/${id}/retry`, { method: 'POST', headers: { 'idempotency-key': once } })
+export const retryJob = (id: number, once: string): Promise<Created> =>
+  request<Created>(`/api/v0/job/${id}/retry`, { method: 'POST', headers: { 'idempotency-key': once } })
 
 export const deleteJob = (id: number): Promise<void> => request(`/api/v0/job/${id}`, { method: 'DELETE' })
 
@@ -173,8 +121,8 @@ export const openEvents = (id: number, after: number, signal: AbortSignal): Prom
   })
 
 /** `once`: the same for every try of one wish, so that an answer that was lost does not make a second job. */
-export function createJob(body: unknown, dryRun: boolean, once: string): Promise<CreatedJob> {
-  return request<CreatedJob>(`/api/v0/job${dryRun ? '?dry_run=true' : ''}`, {
+export function createJob(body: unknown, dryRun: boolean, once: string): Promise<Created> {
+  return request<Created>(`/api/v0/job${dryRun ? '?dry_run=true' : ''}`, {
     method: 'POST',
     body,
     headers: { 'idempotency-key': once },
@@ -183,7 +131,7 @@ export function createJob(body: unknown, dryRun: boolean, once: string): Promise
 
 export function listUploads(query: { cursor?: string; state?: ListedUpload['state'] }, signal?: AbortSignal) {
   const search = new URLSearchParams({ limit: '50', ...query })
-  return request<UploadPage>(`/uploads?${search}`, signal ? { signal } : {})
+  return request<UploadList>(`/uploads?${search}`, signal ? { signal } : {})
 }
 
 /** Whole, or on its way. */
@@ -192,7 +140,7 @@ export const deleteUpload = (number: number): Promise<void> => request(`/uploads
 /** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
 export async function tryKey(key: string): Promise<'jobs' | 'admin'> {
   try {
-    await request<Page>('/api/v0/job?limit=1', { key })
+    await request<JobList>('/api/v0/job?limit=1', { key })
     return 'jobs'
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return 'admin'
@@ -200,10 +148,13 @@ export async function tryKey(key: string): Promise<'jobs' | 'admin'> {
   }
 }
 
-export const listKeys = async (): Promise<ApiKey[]> => (await request<{ keys: ApiKey[] }>('/api/v0/keys')).keys
+export const listKeys = async (): Promise<Key[]> => (await request<{ keys: Key[] }>('/api/v0/keys')).keys
 
-export const createKey = (wish: { account: string; label: string; scopes: string[] }) =>
-  request<ApiKey & { key: string }>('/api/v0/keys', { method: 'POST', body: wish })
+/** What it may hold is the service's to judge, here and below. */
+export const createKey = (wish: unknown): Promise<IssuedKey> => request('/api/v0/keys', { method: 'POST', body: wish })
+
+export const changeKey = (id: string, change: unknown): Promise<Key> =>
+  request(`/api/v0/keys/${id}`, { method: 'PATCH', body: change })
 
 export const revokeKey = (id: string): Promise<void> => request(`/api/v0/keys/${id}`, { method: 'DELETE' })
 

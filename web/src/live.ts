@@ -1,8 +1,9 @@
 // In charge of: following one job until it ends. The only place that knows how news of it arrive: the event stream, with
 // a reading of the whole job now and then; where there is no stream, readings alone. Not in charge of: showing it.
+import type { JobRead } from '#contract/answers.ts'
 import type { PublicEvent } from '#contract/events.ts'
 import type { PublicStatus } from '#contract/status.ts'
-import { ApiError, isFinal, openEvents, readEvents, readJob, type Job } from './api.ts'
+import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
 import { eventReader } from './sse.ts'
 
 /** Without a stream. */
@@ -14,7 +15,7 @@ const LONGEST_MS = 30_000
 const SILENCE_MS = 40_000
 
 export interface Watcher {
-  onJob: (job: Job) => void
+  onJob: (job: JobRead) => void
   onEvents?: (events: readonly PublicEvent[]) => void
   /** null = in touch again. */
   onTrouble: (trouble: ApiError | null) => void
@@ -25,12 +26,12 @@ export function watchJob(id: number, watcher: Watcher): () => void {
   const stopped = new AbortController()
   const { signal } = stopped
   let failures = 0
-  let job: Job | null = null
+  let job: JobRead | null = null
   let events: PublicEvent[] = []
   /** Wakes up whoever waits for the next reading. */
   let hurry = new AbortController()
 
-  const tell = (news: Job): void => {
+  const tell = (news: JobRead): void => {
     if (signal.aborted) return
     job = news
     watcher.onJob(news)

@@ -1,14 +1,13 @@
 // In charge of: sending a file to the service, with its progress: in one request, or in pieces where it is large and the
 // service takes them. Not in charge of: choosing it, the pieces (resumable.ts).
+import type { Upload } from '#contract/answers.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import { ApiError, authorization, readLimits, refusal } from './api.ts'
 import { currentKey } from './session.ts'
 import { bytes } from './words.ts'
 
-export interface Uploaded {
-  uploaded_file_number: number
-  input: string
-}
+/** What is known of it either way: in one request, or in pieces. */
+export type Uploaded = Pick<Upload, 'uploaded_file_number' | 'input'>
 
 /** Below this, one request is as good as pieces. */
 const SMALL_BYTES = 32_000_000

@@ -23,6 +23,13 @@ export function withMember<M extends Members>(members: M, name: string, value: u
   return (value === undefined || value === '' ? rest : { ...rest, [name]: value }) as M
 }
 
+/** Other credentials for the source. Its address stays, unless it is kept in another kind of store now. */
+export function withSource(body: Body, source: Members): Body {
+  const { input, output } = body.cloud_credentials
+  const next = { ...body, cloud_credentials: { input: source, output } }
+  return source['cloud_provider'] === input['cloud_provider'] ? next : withMember(next, 'input', undefined)
+}
+
 export const secretMembers = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
 const HIDDEN = '••••••'
 

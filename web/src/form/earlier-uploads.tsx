@@ -1,6 +1,7 @@
 // In charge of: choosing a file that is with the service already.
 import { useEffect, useId, useState } from 'preact/hooks'
-import { listUploads, type ListedUpload } from '../api.ts'
+import type { ListedUpload } from '#contract/answers.ts'
+import { listUploads } from '../api.ts'
 import { bytes } from '../words.ts'
 
 interface EarlierUploadsProps {

@@ -1,10 +1,10 @@
-// In charge of: one field of the form: its label, its control by kind, its meaning and what is wrong with it.
+// In charge of: fields of a form: the label of each, its control by kind, its meaning and what is wrong with it.
 import { useId } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
-import { secretMembers } from './body.ts'
+import { problemAt, secretMembers, type Members } from './body.ts'
 import type { FieldInfo } from './schema.ts'
 
-export interface FieldProps {
+interface FieldProps {
   info: FieldInfo
   /** Where it stands in the body: problems name it so. */
   path: string
@@ -41,6 +41,39 @@ export function Field(props: FieldProps) {
           {problem.message}
         </p>
       ) : null}
+    </div>
+  )
+}
+
+interface FieldsProps {
+  infos: readonly FieldInfo[]
+  /** Where they stand in the body. Empty = at its top. */
+  at?: string
+  members: Members
+  problems: readonly Problem[]
+  onChange: (name: string, value: unknown) => void
+  /** What is offered of a field in place of what the schema says. */
+  offered?: Readonly<Record<string, FieldProps['values']>>
+}
+
+export function Fields({ infos, at = '', members, problems, onChange, offered = {} }: FieldsProps) {
+  return (
+    <div class="fields">
+      {infos.map((info) => {
+        const path = at === '' ? info.name : `${at}.${info.name}`
+        const values = offered[info.name]
+        return (
+          <Field
+            key={info.name}
+            info={info}
+            path={path}
+            value={members[info.name]}
+            problem={problemAt(problems, path)}
+            onChange={(value) => onChange(info.name, value)}
+            {...(values ? { values } : {})}
+          />
+        )
+      })}
     </div>
   )
 }

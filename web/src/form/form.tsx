@@ -2,7 +2,7 @@
 // Not in charge of: judging and sending (sending.ts), single parts.
 import { useRef, useState } from 'preact/hooks'
 import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
-import { withMember, type Body } from './body.ts'
+import { withMember, withSource, type Body } from './body.ts'
 import { Options } from './options.tsx'
 import { Profiles } from './profiles.tsx'
 import { audioInfos, videoInfos } from './schema.ts'
@@ -61,9 +61,7 @@ export function Form({ body, setBody, from }: FormProps) {
             credentials={source}
             problems={problems}
             onInput={(input) => change(withMember(body, 'input', input))}
-            onCredentials={(input) =>
-              change(withMember({ ...body, cloud_credentials: { input, output: destination } }, 'input', undefined))
-            }
+            onCredentials={(credentials) => change(withSource(body, credentials))}
           />
         </section>
         <section class="card" aria-labelledby="wish">

@@ -1,7 +1,7 @@
 // In charge of: the fields of a job that have no place of their own, in their groups.
 import type { Problem } from '#contract/errors.ts'
 import { problemAt, type Body } from './body.ts'
-import { Field } from './field.tsx'
+import { Fields } from './field.tsx'
 import { groups } from './groups.ts'
 import { jobInfos } from './schema.ts'
 
@@ -29,18 +29,7 @@ export function Options({ body, problems, onChange }: OptionsProps) {
                   : infos.map(({ label }) => label).join(', ')}
               </span>
             </summary>
-            <div class="fields">
-              {infos.map((info) => (
-                <Field
-                  key={info.name}
-                  info={info}
-                  path={info.name}
-                  value={body[info.name]}
-                  problem={problemAt(problems, info.name)}
-                  onChange={(value) => onChange(info.name, value)}
-                />
-              ))}
-            </div>
+            <Fields infos={infos} members={body} problems={problems} onChange={onChange} />
           </details>
         )
       })}

@@ -1,7 +1,7 @@
 // In charge of: the lists of renditions and of sound, each with the fields of its schema.
 import type { Problem } from '#contract/errors.ts'
 import { problemAt, withMember, type Members } from './body.ts'
-import { Field } from './field.tsx'
+import { Fields } from './field.tsx'
 import type { FieldInfo } from './schema.ts'
 
 interface ProfilesProps {
@@ -25,14 +25,13 @@ export function Profiles(props: ProfilesProps) {
     <>
       {value.map((profile, index) => {
         const path = `${list}[${index}]`
-        const show = (info: FieldInfo) => (
-          <Field
-            key={info.name}
-            info={info}
-            path={`${path}.${info.name}`}
-            value={profile[info.name]}
-            problem={problemAt(problems, `${path}.${info.name}`)}
-            onChange={(next) => onChange(value.with(index, withMember(profile, info.name, next)))}
+        const show = (shown: readonly FieldInfo[]) => (
+          <Fields
+            infos={shown}
+            at={path}
+            members={profile}
+            problems={problems}
+            onChange={(name, next) => onChange(value.with(index, withMember(profile, name, next)))}
           />
         )
         const all = [...infos.values()]
@@ -44,12 +43,12 @@ export function Profiles(props: ProfilesProps) {
             <legend>
               {singular} {index + 1}
             </legend>
-            <div class="fields">{all.filter(({ name }) => first.includes(name)).map(show)}</div>
+            {show(all.filter(({ name }) => first.includes(name)))}
             <details open={wrong || undefined}>
               <summary>
                 More<span class="hidden"> of {`${singular} ${index + 1}`}</span>
               </summary>
-              <div class="fields">{others.map(show)}</div>
+              {show(others)}
             </details>
             <button
               type="button"

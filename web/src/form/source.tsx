@@ -31,15 +31,7 @@ export function Source({ input, credentials, onInput, onCredentials, problems }:
   const form = FORMS[provider]
   return (
     <>
-      <Store
-        side="input"
-        value={credentials}
-        problems={problems}
-        onChange={(value) => {
-          onInput('')
-          onCredentials(value)
-        }}
-      />
+      <Store side="input" value={credentials} problems={problems} onChange={onCredentials} />
       {provider === 'file-upload' ? (
         <Upload input={input} onInput={onInput} problem={problemAt(problems, 'input')} />
       ) : info ? (

@@ -3,7 +3,7 @@ import { isProviderAvailable } from '#contract/availability.ts'
 import type { Problem } from '#contract/errors.ts'
 import { PROVIDERS, type Provider } from '#contract/request.ts'
 import { problemAt, withMember, type Members } from './body.ts'
-import { Field } from './field.tsx'
+import { Fields } from './field.tsx'
 import { credentialInfos } from './schema.ts'
 
 const names: Readonly<Record<Provider, { input: string; output: string }>> = {
@@ -60,21 +60,13 @@ export function Store({ side, value, onChange, problems }: StoreProps) {
           ))}
       </fieldset>
       {problem ? <p class="problem">{problem.message}</p> : null}
-      <div class="fields">
-        {(provider === undefined ? [] : members[provider]).map((name) => {
-          const info = infos.get(name)
-          return info ? (
-            <Field
-              key={name}
-              info={info}
-              path={`${path}.${name}`}
-              value={value[name]}
-              problem={problemAt(problems, `${path}.${name}`)}
-              onChange={(next) => onChange(withMember(value, name, next))}
-            />
-          ) : null
-        })}
-      </div>
+      <Fields
+        infos={(provider === undefined ? [] : members[provider]).flatMap((name) => infos.get(name) ?? [])}
+        at={path}
+        members={value}
+        problems={problems}
+        onChange={(name, next) => onChange(withMember(value, name, next))}
+      />
     </>
   )
 }

@@ -1,8 +1,10 @@
 // In charge of: the jobs that are shown: loaded, kept up to date while somebody looks, and longer on request.
 // Not in charge of: which (filters.ts), how they look (row.tsx).
-import { useEffect, useState } from 'preact/hooks'
-import { isFinal, listJobs, type ListedJob, type Page } from '../api.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ListedJob } from '#contract/answers.ts'
+import { isFinal, listJobs } from '../api.ts'
 import { pause, visible } from '../live.ts'
+import { appended, refreshed, type Paged } from '../paged.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
 import { queryOf, type Filters } from './filters.ts'
 
@@ -12,21 +14,16 @@ const SEARCH_MS = 10_000
 const TYPING_MS = 250
 const PAGE = 25
 
-export interface Shown {
-  jobs: ListedJob[]
-  next: string | null
+/** A page that comes late belongs to the filters it was asked with and to no others. */
+interface Shown extends Paged<ListedJob> {
+  of: Filters
 }
 
-/** The first page as it is now, and behind it what was loaded of older ones. */
-function refreshed(before: Shown, page: Page): Shown {
-  const last = page.next_cursor === null ? 0 : (page.jobs.at(-1)?._auto_generated_id_ ?? 0)
-  const older = before.jobs.filter((job) => job._auto_generated_id_ < last)
-  return { jobs: [...page.jobs, ...older], next: older.length > 0 ? before.next : page.next_cursor }
-}
+const idOf = (job: ListedJob): number => job._auto_generated_id_
 
 export interface JobList {
   /** null = nothing has come yet. */
-  shown: Shown | null
+  shown: Paged<ListedJob> | null
   failure: Failure | null
   /** Counts the filters that were answered, so that the answer to each is told once. */
   answered: number
@@ -42,7 +39,7 @@ export function useJobs(filters: Filters): JobList {
   const [answered, setAnswered] = useState(0)
   const [loading, setLoading] = useState(false)
   const [attempt, setAttempt] = useState(0)
-  const ask = () => ({ limit: PAGE, ...queryOf(filters, Date.now()) })
+  const more = useRef<AbortController | null>(null)
 
   useEffect(() => {
     const stopped = new AbortController()
@@ -53,12 +50,9 @@ export function useJobs(filters: Filters): JobList {
       let failures = 0
       while (!signal.aborted) {
         try {
-          const page = await listJobs(ask(), signal)
-          const fresh = first
-          setShown((before) =>
-            fresh || !before ? { jobs: page.jobs, next: page.next_cursor } : refreshed(before, page),
-          )
-          if (fresh) setAnswered((count) => count + 1)
+          const page = await read(filters, null, signal)
+          setShown((before) => ({ of: filters, ...refreshed(before?.of === filters ? before : null, page, idOf) }))
+          if (first) setAnswered((count) => count + 1)
           setFailure(null)
           first = false
           failures = 0
@@ -74,23 +68,33 @@ export function useJobs(filters: Filters): JobList {
       }
     }
     void follow()
-    return () => stopped.abort()
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- ask() is made of exactly these
+    return () => {
+      stopped.abort()
+      more.current?.abort()
+    }
   }, [filters, attempt])
 
   const loadMore = async (): Promise<number | undefined> => {
     if (!shown?.next) return undefined
+    const { of, next } = shown
+    const stopped = new AbortController()
+    more.current = stopped
     setLoading(true)
     try {
-      const page = await listJobs({ ...ask(), cursor: shown.next })
-      setShown((before) => ({ jobs: [...(before?.jobs ?? []), ...page.jobs], next: page.next_cursor }))
-      return page.jobs[0]?._auto_generated_id_
+      const page = await read(of, next, stopped.signal)
+      setShown((before) => (before?.of === of ? { of, ...appended(before, next, page) } : before))
+      return page.items[0]?._auto_generated_id_
     } catch (error) {
-      setFailure(asError(error))
+      if (!stopped.signal.aborted) setFailure(asError(error))
       return undefined
     } finally {
-      setLoading(false)
+      if (more.current === stopped) setLoading(false)
     }
   }
   return { shown, failure, answered, loading, loadMore, retry: () => setAttempt(attempt + 1) }
+}
+
+async function read(filters: Filters, cursor: string | null, signal: AbortSignal): Promise<Paged<ListedJob>> {
+  const { jobs, next_cursor: next } = await listJobs({ limit: PAGE, ...queryOf(filters, Date.now()), cursor }, signal)
+  return { items: jobs, next }
 }

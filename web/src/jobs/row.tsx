@@ -1,5 +1,5 @@
 // In charge of: one job in the history.
-import type { ListedJob } from '../api.ts'
+import type { ListedJob } from '#contract/answers.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
 import { ago, duration, moment, standingOf } from '../words.ts'

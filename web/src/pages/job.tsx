@@ -1,8 +1,8 @@
 // In charge of: one job's page: how it stands, live, and what came of it.
 // Not in charge of: how news arrive (live.ts), its parts (parts/).
 import { useEffect, useState } from 'preact/hooks'
+import type { JobRead } from '#contract/answers.ts'
 import type { PublicEvent } from '#contract/events.ts'
-import type { Job as JobAnswer } from '../api.ts'
 import { watchJob } from '../live.ts'
 import { Configuration } from '../parts/configuration.tsx'
 import { EstimateView } from '../parts/estimate.tsx'
@@ -17,7 +17,7 @@ import { Timeline } from '../parts/timeline.tsx'
 import { Link } from '../router.tsx'
 
 export function Job({ id }: { id: number }) {
-  const [job, setJob] = useState<JobAnswer | null>(null)
+  const [job, setJob] = useState<JobRead | null>(null)
   const [events, setEvents] = useState<readonly PublicEvent[]>([])
   const [failure, setFailure] = useState<Failure | null>(null)
   const [attempt, setAttempt] = useState(0)
@@ -52,9 +52,9 @@ export function Job({ id }: { id: number }) {
 
 interface JobViewProps {
   id: number
-  job: JobAnswer
+  job: JobRead
   events: readonly PublicEvent[]
-  onJob: (job: JobAnswer) => void
+  onJob: (job: JobRead) => void
 }
 
 function JobView({ id, job, events, onJob }: JobViewProps) {

@@ -50,15 +50,15 @@ export function Jobs({ initial }: { initial: Filters }) {
         </Link>
       </div>
       <Search filters={filters} onChange={change} onSubmit={() => void open()} />
-      <Said answered={answered} count={shown?.jobs.length ?? 0} more={Boolean(shown?.next)} />
+      <Said answered={answered} count={shown?.items.length ?? 0} more={Boolean(shown?.next)} />
       {trouble === null ? null : <Trouble failure={trouble} retry={retry} />}
       {shown === null ? (
         trouble === null ? (
           <Loading label="Loading the jobs" lines={5} />
         ) : null
-      ) : shown.jobs.length > 0 ? (
+      ) : shown.items.length > 0 ? (
         <ul class="rows jobs" ref={list}>
-          {shown.jobs.map((job) => (
+          {shown.items.map((job) => (
             <Row key={job._auto_generated_id_} job={job} />
           ))}
         </ul>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { publishedLimits } from '#contract/limits.ts'
 import { readLimits } from '../api.ts'
+import { Facts, type Fact } from '../parts/facts.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { bytes } from '../words.ts'
@@ -32,11 +33,17 @@ const span = (range: { minimum: number; maximum: number }) => `${range.minimum} 
 
 function Tables({ limits }: { limits: Published }) {
   const codecs = ['h.264', 'hevc', 'mpeg2'] as const
-  const rows: [string, string][] = [
+  const facts: Fact[] = [
     ['Jobs at a time', `${limits.quotas.active_jobs} that have not ended, unless yours is another number`],
     [
       'Requests a minute',
       limits.quotas.requests_per_minute === null ? 'not counted' : String(limits.quotas.requests_per_minute),
+    ],
+    [
+      'Uploads that are stored',
+      limits.quotas.stored_upload_bytes === null
+        ? 'not bounded'
+        : `${bytes(limits.quotas.stored_upload_bytes)} together, unless yours is another number`,
     ],
     ['An upload', bytes(limits.resumable_upload.bytes)],
     ['An upload in one request', bytes(limits.upload_bytes)],
@@ -56,14 +63,7 @@ function Tables({ limits }: { limits: Published }) {
     <>
       <section class="card" aria-labelledby="requests">
         <h2 id="requests">Requests and what is kept</h2>
-        <dl class="facts">
-          {rows.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={facts} />
       </section>
       <section class="card">
         <h2 id="bitrates">Video bitrates in kbps</h2>

@@ -1,7 +1,9 @@
 // In charge of: the files that were uploaded and are still there: sending another one, making a job of one, deleting it.
 import { useEffect, useState } from 'preact/hooks'
-import { deleteUpload, listUploads, type ListedUpload, type UploadPage } from '../api.ts'
+import type { ListedUpload } from '#contract/answers.ts'
+import { deleteUpload, listUploads } from '../api.ts'
 import { pause, visible } from '../live.ts'
+import { appended, refreshed, type Paged } from '../paged.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -15,10 +17,13 @@ import { ago, bytes, moment, until } from '../words.ts'
 /** While something is on its way. */
 const LIVE_MS = 3000
 
+const numberOf = (upload: ListedUpload): number => upload.uploaded_file_number
+
 export function Uploads() {
-  const [shown, setShown] = useState<UploadPage | null>(null)
+  const [shown, setShown] = useState<Paged<ListedUpload> | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [deleting, setDeleting] = useState<ListedUpload | null>(null)
+  const [loading, setLoading] = useState(false)
   const [attempt, setAttempt] = useState(0)
   const again = () => setAttempt((count) => count + 1)
 
@@ -28,10 +33,10 @@ export function Uploads() {
     const follow = async (): Promise<void> => {
       try {
         for (let busy = true; busy && !signal.aborted;) {
-          const page = await listUploads({}, signal)
-          setShown(page)
+          const page = await read(null, signal)
+          setShown((before) => refreshed(before, page, numberOf))
           setFailure(null)
-          busy = page.uploads.some(({ state }) => state === 'receiving')
+          busy = page.items.some(({ state }) => state === 'receiving')
           await pause(LIVE_MS, signal)
           await visible(signal)
         }
@@ -43,18 +48,29 @@ export function Uploads() {
     return () => stopped.abort()
   }, [attempt])
 
-  const remove = async ({ uploaded_file_number: number }: ListedUpload): Promise<void> => {
+  const remove = async (number: number): Promise<void> => {
     setDeleting(null)
-    await deleteUpload(number).catch((error: unknown) => setFailure(asError(error)))
-    again()
+    try {
+      await deleteUpload(number)
+      // Of a further page, which is not read again.
+      setShown((before) => before && { ...before, items: before.items.filter((each) => numberOf(each) !== number) })
+      again()
+    } catch (error) {
+      setFailure(asError(error))
+    }
   }
-  const loadMore = async (): Promise<void> => {
-    if (!shown?.next_cursor) return
-    await listUploads({ cursor: shown.next_cursor }).then(
-      (page) => setShown({ ...page, uploads: [...shown.uploads, ...page.uploads] }),
-      (error: unknown) => setFailure(asError(error)),
-    )
+  const loadMore = async (next: string): Promise<void> => {
+    setLoading(true)
+    try {
+      const page = await read(next)
+      setShown((before) => before && appended(before, next, page))
+    } catch (error) {
+      setFailure(asError(error))
+    } finally {
+      setLoading(false)
+    }
   }
+  const next = shown?.next
 
   return (
     <>
@@ -67,20 +83,20 @@ export function Uploads() {
         failure ? null : (
           <Loading label="Loading the uploads" lines={3} />
         )
-      ) : shown.uploads.length === 0 ? (
+      ) : shown.items.length === 0 ? (
         <Empty icon="upload" title="Nothing is uploaded">
           <p>A file that you send here can become as many jobs as you like until it expires.</p>
         </Empty>
       ) : (
         <ul class="rows uploads">
-          {shown.uploads.map((upload) => (
-            <Row key={upload.uploaded_file_number} upload={upload} onDelete={() => setDeleting(upload)} />
+          {shown.items.map((upload) => (
+            <Row key={numberOf(upload)} upload={upload} onDelete={() => setDeleting(upload)} />
           ))}
         </ul>
       )}
-      {shown?.next_cursor ? (
-        <button type="button" class="more" onClick={() => void loadMore()}>
-          More
+      {next ? (
+        <button type="button" class="more" disabled={loading} onClick={() => void loadMore(next)}>
+          {loading ? 'Loading …' : 'More'}
         </button>
       ) : null}
       {deleting ? (
@@ -88,12 +104,17 @@ export function Uploads() {
           question={`Delete ${deleting.name}?`}
           consequence="Jobs that have not read it yet will fail. What was made of it stays."
           action="Delete the file"
-          onYes={() => void remove(deleting)}
+          onYes={() => void remove(numberOf(deleting))}
           onNo={() => setDeleting(null)}
         />
       ) : null}
     </>
   )
+}
+
+async function read(cursor: string | null, signal?: AbortSignal): Promise<Paged<ListedUpload>> {
+  const { uploads, next_cursor: next } = await listUploads(cursor === null ? {} : { cursor }, signal)
+  return { items: uploads, next }
 }
 
 function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void }) {

@@ -1,6 +1,7 @@
 // In charge of: a job's stored configuration, which the service returns without secrets.
 import type { JobConfig } from '#contract/job.ts'
 import { Copy } from './copy.tsx'
+import { Facts, type Fact } from './facts.tsx'
 
 /** "1280 × 720", "720 lines", "1280 wide", "the source’s size". */
 function sizeOf({ width, height }: { width: number; height: number }): string {
@@ -11,7 +12,7 @@ function sizeOf({ width, height }: { width: number; height: number }): string {
 export function Configuration({ config }: { config: JobConfig }) {
   const text = JSON.stringify(config, null, 2)
   const { videoProfiles: videos, audioProfiles: audios, cloud_credentials: stores } = config
-  const rows: [string, string][] = [
+  const facts: Fact[] = [
     ['Container', config.output_container],
     [
       'Video',
@@ -23,14 +24,7 @@ export function Configuration({ config }: { config: JobConfig }) {
   return (
     <section class="card" aria-labelledby="configuration">
       <h2 id="configuration">Configuration</h2>
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <details>
         <summary>All of it, without secrets</summary>
         <div class="quoted">

@@ -16,14 +16,15 @@ export function Copy({ text, what }: { text: string; what: string }) {
   }
   const label = state === 'copied' ? `Copied ${what}` : `Copy ${what}`
   return (
-    <button
-      type="button"
-      class="small quiet"
-      aria-label={label}
-      title={state === 'refused' ? 'The browser does not let this page copy' : label}
-      onClick={() => void copy()}
-    >
-      <Icon name={state === 'copied' ? 'check' : 'copy'} size={16} />
-    </button>
+    <>
+      <button type="button" class="small quiet" aria-label={label} title={label} onClick={() => void copy()}>
+        <Icon name={state === 'copied' ? 'check' : 'copy'} size={16} />
+      </button>
+      {state === 'refused' ? (
+        <span class="help" role="alert">
+          The browser does not let this page copy: select the text yourself.
+        </span>
+      ) : null}
+    </>
   )
 }

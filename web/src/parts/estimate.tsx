@@ -1,6 +1,7 @@
 // In charge of: the result of a dry run in words.
 import type { Estimate } from '#contract/estimate.ts'
 import { bytes, dollars, duration, range } from '../words.ts'
+import { Facts, type Fact } from './facts.tsx'
 
 function sourceSentence({ probe }: Estimate): string {
   const { video, audio } = probe
@@ -19,32 +20,16 @@ function sourceSentence({ probe }: Estimate): string {
 export function EstimateView({ estimate }: { estimate: Estimate }) {
   const { predicted, plan } = estimate
   const { vcpus, memory_gib: memory } = predicted.machine
+  const facts: Fact[] = [
+    ['Source', sourceSentence(estimate)],
+    ['Time', `${range(predicted.wall_seconds, duration)} on ${vcpus} CPUs and ${memory} GiB, once it runs`],
+    ['Computing', `${range(predicted.cpu_seconds, duration)} of one CPU`],
+    ['Size', range(predicted.output_bytes, bytes)],
+    ['Cost', range(predicted.cost_usd, dollars)],
+  ]
   return (
     <>
-      <dl class="facts">
-        <div>
-          <dt>Source</dt>
-          <dd>{sourceSentence(estimate)}</dd>
-        </div>
-        <div>
-          <dt>Time</dt>
-          <dd>
-            {range(predicted.wall_seconds, duration)} on {vcpus} CPUs and {memory} GiB, once it runs
-          </dd>
-        </div>
-        <div>
-          <dt>Computing</dt>
-          <dd>{range(predicted.cpu_seconds, duration)} of one CPU</dd>
-        </div>
-        <div>
-          <dt>Size</dt>
-          <dd>{range(predicted.output_bytes, bytes)}</dd>
-        </div>
-        <div>
-          <dt>Cost</dt>
-          <dd>{range(predicted.cost_usd, dollars)}</dd>
-        </div>
-      </dl>
+      <Facts facts={facts} />
       {plan.outputs.map((file) => (
         <div key={file.path} class="planned">
           <h3>{file.path}</h3>

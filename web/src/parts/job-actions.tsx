@@ -1,6 +1,7 @@
 // In charge of: what can be done with a job: cancelling, retrying, running again with changes, deleting.
 import { useMemo, useState } from 'preact/hooks'
-import { cancelJob, deleteJob, retryJob, type Job } from '../api.ts'
+import type { JobRead } from '#contract/answers.ts'
+import { cancelJob, deleteJob, retryJob } from '../api.ts'
 import { Link, navigate } from '../router.tsx'
 import { standingOf } from '../words.ts'
 import { Confirm } from './confirm.tsx'
@@ -9,8 +10,8 @@ import { asError, Trouble, type Failure } from './notice.tsx'
 
 interface JobActionsProps {
   id: number
-  job: Job
-  onJob: (job: Job) => void
+  job: JobRead
+  onJob: (job: JobRead) => void
 }
 
 type Question = 'cancel' | 'delete'

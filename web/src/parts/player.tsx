@@ -99,31 +99,39 @@ function Choices({ stream }: { stream: Stream }) {
   return (
     <div class="filters">
       {stream.renditions.length > 1 ? (
-        <label>
-          <span>Rendition</span>
-          <select onChange={(event) => stream.chooseRendition(event.currentTarget.value || null)}>
-            <option value="">As the connection allows</option>
-            {stream.renditions.map(({ id, label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Rendition"
+          none="As the connection allows"
+          of={stream.renditions}
+          onChoose={(id) => stream.chooseRendition(id)}
+        />
       ) : null}
       {stream.captions.length > 0 ? (
-        <label>
-          <span>Captions</span>
-          <select onChange={(event) => stream.chooseCaptions(event.currentTarget.value || null)}>
-            <option value="">None</option>
-            {stream.captions.map(({ id, label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice label="Captions" none="None" of={stream.captions} onChoose={(id) => stream.chooseCaptions(id)} />
       ) : null}
     </div>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  none: string
+  of: readonly { id: string; label: string }[]
+  onChoose: (id: string | null) => void
+}
+
+function Choice({ label: name, none, of, onChoose }: ChoiceProps) {
+  return (
+    <label>
+      <span>{name}</span>
+      <select onChange={(event) => onChoose(event.currentTarget.value || null)}>
+        <option value="">{none}</option>
+        {of.map(({ id, label }) => (
+          <option key={id} value={id}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
