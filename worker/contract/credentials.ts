@@ -40,7 +40,7 @@ export function readCredentials(body: Members, draft: Draft, findings: Findings)
     return { input: nothing, output: nothing }
   }
   for (const name of Object.keys(value).filter((each) => each !== 'input' && each !== 'output')) {
-    warnUnknown(`cloud_credentials.${showName(name)}`, 'dropped', findings)
+    warnUnknown('cloud_credentials', name, () => 'dropped', findings)
   }
   const input = readOne('input', own(value, 'input'), findings)
   draft.inputProvider = input.full.cloud_provider
@@ -65,7 +65,7 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
   // Decision "unknown fields": inside cloud_credentials an unknown member is sealed, never echoed, and named in a warning.
   const unknown: Members = {}
   for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credential.shape, each))) {
-    warnUnknown(`${path}.${showName(name)}`, `kept sealed and never shown${hintOf(name, path)}`, findings)
+    warnUnknown(path, name, () => `kept sealed and never shown${hintOf(name, path)}`, findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }
   checkAmazon(known, path, findings)
@@ -73,9 +73,11 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
   return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
 }
 
-function warnUnknown(path: string, fate: string, findings: Findings): void {
+/** `fate` is asked for what is told alone: a body may have as many names as it likes. */
+function warnUnknown(parent: string, name: string, fate: () => string, findings: Findings): void {
   if (findings.warnings.length > 100) return
-  findings.warn('unknown_field', path, `${path} is not a member of a credential: it has no effect and is ${fate}`)
+  const path = `${parent}.${showName(name)}`
+  findings.warn('unknown_field', path, `${path} is not a member of a credential: it has no effect and is ${fate()}`)
 }
 
 /** Decision "omitted output credentials": the input's when an output path has its provider's scheme, otherwise the own store. */

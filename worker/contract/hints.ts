@@ -16,16 +16,21 @@ const levels = [
 /** Names that differ in case, hyphens and underscores alone are one. */
 const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
+/** Far above the longest field: a client decides how long its names are. */
+const MAX_NAME = 100
+
 /**
  * @param path of the object that has the field; '' = the body
  * @returns the end of a sentence that says "… is not a field here", from its semicolon on; '' when nothing is near
  */
 export function hintOf(name: string, path: string): string {
+  if (name.length > MAX_NAME) return ''
+  const given = plain(name)
   const here = levels.find(({ matches }) => matches(path))
-  const near = Object.keys(here?.shape ?? {}).find((known) => isNear(plain(known), plain(name)))
+  const near = Object.keys(here?.shape ?? {}).find((known) => isNear(plain(known), given))
   if (near !== undefined) return `; did you mean ${near}?`
   for (const { shape, place } of levels) {
-    const known = Object.keys(shape).find((each) => plain(each) === plain(name))
+    const known = Object.keys(shape).find((each) => plain(each) === given)
     if (known !== undefined) return `; ${known} is a field of ${place}`
   }
   return ''
