@@ -75,7 +75,7 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
         }),
       )
     }
-    const told = task.webhook === 1 ? webhookEvent(jobState(next.state)) : null
+    const told = task.webhook !== 0 ? webhookEvent(jobState(next.state)) : null
     if (told !== null) statements.push(insertWebhook(env.DB, task, next, told, now))
     const [changed] = await env.DB.batch(statements)
     if ((changed?.results.length ?? 0) > 0) {

@@ -22,6 +22,8 @@ export interface Wish {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
+  /** Whether its webhook_url is the one of its key. */
+  hookOfKey: boolean
   /** Of its key: higher starts first. */
   priority: number
   /** Front-end id of the job that is repeated. */
@@ -72,7 +74,7 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
     now,
     deadlineAt: now + DEADLINE_MS,
     retryOf,
-    webhook: Boolean(config.webhook_url),
+    webhook: config.webhook_url ? (wish.hookOfKey ? ('key' as const) : ('job' as const)) : null,
     inputName,
     sought: soughtOf(config, inputName),
     maxActive: settings(env).maxActiveJobs,

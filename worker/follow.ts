@@ -47,7 +47,7 @@ export async function apply(
   }
   if (result.dueAt !== null) await quietly(watcher.wakeAt(result.dueAt))
   if (result.effects.includes('settle') && result.next.attempt > 0) await quietly(watcher.settle())
-  if (result.task.webhook === 1 && terminal[result.next.state]) {
+  if (result.task.webhook !== 0 && terminal[result.next.state]) {
     await quietly(courierOf(env, task.jobId).wake(task.jobId))
   }
   if (result.told) await quietly(watcher.announce())

@@ -77,12 +77,14 @@ export async function withHook<Job extends { config: JobConfig; secrets: JobSecr
   account: string,
   hook: KeyHook | null,
   job: Job,
-): Promise<Job> {
-  if (hook === null || job.config.webhook_url !== undefined) return job
+): Promise<Job & { hookOfKey: boolean }> {
+  if (hook === null || job.config.webhook_url !== undefined) return { ...job, hookOfKey: false }
   const address = await hookOf(env, account, hook)
   if (address === null) {
-    return { ...job, warnings: [...job.warnings, hookLost('nobody is told of the end of this job')] }
+    const warnings = [...job.warnings, hookLost('nobody is told of the end of this job')]
+    return { ...job, warnings, hookOfKey: false }
   }
   const addresses = { ...job.secrets.addresses, ...(hook.sealed === null ? {} : { webhook_url: address }) }
-  return { ...job, config: { ...job.config, webhook_url: hook.shown }, secrets: { ...job.secrets, addresses } }
+  const config = { ...job.config, webhook_url: hook.shown }
+  return { ...job, config, secrets: { ...job.secrets, addresses }, hookOfKey: true }
 }

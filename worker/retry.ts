@@ -5,7 +5,10 @@ import * as z from 'zod/mini'
 import type { Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import { validateJob } from '#contract/job.ts'
+import type { WarningCode } from '#contract/problems.ts'
 import { isRedacted } from '#contract/redact.ts'
+import type { KeyHook } from './hook.ts'
+import { withHook } from './hook.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { invalidBody, RequestError } from './problems.ts'
 import { problemsOf } from './refusal.ts'
@@ -35,10 +38,16 @@ export interface Repetition {
   config: JobConfig
   secrets: JobSecrets
   warnings: Warning[]
+  hookOfKey: boolean
 }
 
 /** @throws RequestError 409 `job_active`, `job_finished` or `credentials_expired`; 400 for a body that is not valid */
-export async function repetitionOf(env: Env, job: JobWithTask, body: unknown, baseUrl: string): Promise<Repetition> {
+export async function repetitionOf(
+  env: Env,
+  job: JobWithTask,
+  body: unknown,
+  { baseUrl, hook }: { baseUrl: string; hook: KeyHook | null },
+): Promise<Repetition> {
   if (job.finished_at === null) {
     throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
   }
@@ -56,23 +65,40 @@ export async function repetitionOf(env: Env, job: JobWithTask, body: unknown, ba
   const brought = parsed.data
   const config = JSON.parse(job.config) as JobConfig
   const kept = job.sealed === null ? null : await secretsOf(env, job)
-  if (kept && Object.keys(brought).length === 0) return { config, secrets: kept, warnings: [] }
-
-  const credentials = brought.cloud_credentials ?? (kept ? { input: kept.input, output: kept.output } : null)
   // Addresses with a query are kept sealed, with the credentials.
   const full = { ...kept?.addresses, ...brought }
-  const lost = kept ? undefined : ADDRESSES.find((name) => isRedacted(config[name]) && full[name] === undefined)
-  if (!credentials || lost !== undefined) {
-    throw new RequestError(
-      'credentials_expired',
-      `The job ended more than 72 hours ago, so its credentials are no longer kept. Send ${lost ?? 'cloud_credentials'} with the retry.`,
-      { field: lost ?? 'cloud_credentials' },
-    )
+  const hookOfKey = job.webhook === 2 && brought.webhook_url === undefined
+  const lost = ADDRESSES.filter((name) => isRedacted(config[name]) && full[name] === undefined)
+  if (kept && lost.length === 0 && Object.keys(brought).length === 0) {
+    return { config, secrets: kept, warnings: [], hookOfKey }
+  }
+  // The caller never had the address of a key, and is not asked for it.
+  const renewed = hookOfKey && lost.includes('webhook_url')
+  const asked = lost.find((name) => name !== 'webhook_url' || !renewed)
+  const credentials = brought.cloud_credentials ?? (kept ? { input: kept.input, output: kept.output } : null)
+  if (!credentials || asked !== undefined) {
+    const field = asked ?? 'cloud_credentials'
+    const why = kept
+      ? `The whole address of ${field} is not known.`
+      : 'The job ended more than 72 hours ago, so its credentials are no longer kept.'
+    throw new RequestError('credentials_expired', `${why} Send ${field} with the retry.`, { field })
   }
   const addresses = Object.fromEntries(
     ADDRESSES.flatMap((name) => (full[name] === undefined ? [] : [[name, full[name]]])),
   )
-  const checked = validateJob({ ...config, ...addresses, cloud_credentials: credentials }, { baseUrl })
+  const { webhook_url: _lost, ...rest } = config
+  const first = renewed ? rest : config
+  const checked = validateJob({ ...first, ...addresses, cloud_credentials: credentials }, { baseUrl })
   if (!checked.ok) throw invalidBody(checked.problems)
-  return checked
+  if (!renewed) return { ...checked, hookOfKey }
+  return hook === null
+    ? { ...checked, warnings: [...checked.warnings, noHook], hookOfKey: false }
+    : withHook(env, job.account, hook, checked)
+}
+
+const noHook = {
+  code: 'webhook_left_out' satisfies WarningCode,
+  field: 'webhook_url',
+  message:
+    'The first job told the webhook_url of its API key, and the key of this request has none: nobody is told of the end of this job.',
 }

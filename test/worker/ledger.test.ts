@@ -27,7 +27,7 @@ const wish = (jobId: string, priority = 0): NewJob => ({
   now: 1,
   deadlineAt: 2,
   retryOf: null,
-  webhook: false,
+  webhook: null,
   maxActive: 1e6,
   inputName: 'x',
   sought: '',

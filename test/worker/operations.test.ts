@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
-import { openSourceOf } from '../../worker/sink.ts'
+import { openSourceOf, secretsOf } from '../../worker/sink.ts'
 import { findJobByBackendId } from '../../worker/ledger/jobs.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
@@ -90,6 +90,51 @@ test('72 hours after the end a retry needs its credentials anew', async () => {
   for (const body of [{ cloud_credentials: 'x' }, { gop_length: 2 }, { cloud_credentials: { input: {} }, input }, []]) {
     expect((await post(`/api/v0/job/${id}/retry`, body)).status, JSON.stringify(body)).toBe(400)
   }
+})
+
+test('72 hours after the end a retry tells the address of the key again, where the first job had it of the key', async () => {
+  const HOOK = 'https://hooks.test/in?token=HOOKSECRET'
+  const admin = { key: 'test-only-admin-key' }
+  const issued = await post('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
+  const { id: keyId, key } = await issued.json<{ id: string; key: string }>()
+  const ended = async (change: Record<string, unknown>): Promise<number> => {
+    const made = await post('/api/v0/job', job(change), { key })
+    const { _auto_generated_id_: id } = await made.json<any>()
+    expect((await post(`/api/v0/job/${id}/cancel`, {}, { key })).status).toBe(200)
+    return id
+  }
+  const again = async (id: number): Promise<[number, any]> => {
+    const answer = await post(`/api/v0/job/${id}/retry`, { cloud_credentials: job()['cloud_credentials'] }, { key })
+    return [answer.status, await answer.json<any>()]
+  }
+  const ofKey = await ended({})
+  const own = await ended({ webhook_url: 'https://hooks.test/in?token=OWN' })
+  // What is repeated in time keeps the address, and whose it is.
+  const early = await (await post(`/api/v0/job/${ofKey}/retry`, {}, { key })).json<any>()
+  await post(`/api/v0/job/${early._auto_generated_id_}/cancel`, {}, { key })
+  moveClock(73 * HOUR)
+  await sweep(env)
+  for (const id of [ofKey, early._auto_generated_id_]) {
+    const [status, made] = await again(id)
+    expect([status, made.warnings]).toEqual([200, []])
+    const row = await rowOf(made._auto_generated_id_)
+    expect(JSON.parse(row.config).webhook_url).toBe('https://hooks.test/in?…')
+    expect((await secretsOf(env, row)).addresses.webhook_url).toBe(HOOK)
+    await post(`/api/v0/job/${made._auto_generated_id_}/cancel`, {}, { key })
+  }
+  // Looks the same, and is another: only the caller has it.
+  const [refused, { error }] = await again(own)
+  expect([refused, error.code, error.field]).toEqual([409, 'credentials_expired', 'webhook_url'])
+  // The key has none any more: nobody is asked for what nobody sent.
+  await call(`/api/v0/keys/${keyId}`, {
+    ...admin,
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ webhook_url: null }),
+  })
+  moveClock(2 * 60_000)
+  const [status, made] = await again(ofKey)
+  expect([status, made.warnings]).toMatchObject([200, [{ code: 'webhook_left_out', field: 'webhook_url' }]])
 })
 
 test('a retry that is sent again behind the end of its credentials has its first answer (I10)', async () => {

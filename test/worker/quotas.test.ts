@@ -57,7 +57,7 @@ async function insert(account: string, count: number, priority = 0): Promise<voi
       now: 1,
       deadlineAt: Date.now() + 1e9,
       retryOf: null,
-      webhook: false,
+      webhook: null,
       inputName: 'film.mp4',
       sought: 'film.mp4',
       maxActive: 10_000,

@@ -25,9 +25,13 @@ export interface JobRow {
   deleted_at: number | null
   /** null = made before names were kept. */
   input_name: string | null
-  /** 1 = somebody wants to be told of the end. */
-  webhook: number
+  /** Who is told of the end: 0 = nobody, 1 = whom the job named, 2 = whom its key names. */
+  webhook: 0 | 1 | 2
 }
+
+/** Whose address is told of a job's end; null = nobody is. */
+export type Told = 'job' | 'key' | null
+const webhookOf = { none: 0, job: 1, key: 2 } as const
 
 /** A job with the task that carries it out (one a job in this version). */
 export interface JobWithTask extends JobRow {
@@ -49,7 +53,7 @@ export interface NewJob {
   deadlineAt: number
   /** Front-end id of the job that is repeated. */
   retryOf: number | null
-  webhook: boolean
+  webhook: Told
   /** Of the source, as people know it. */
   inputName: string
   /** What a search looks through (search.ts). */
@@ -85,7 +89,7 @@ export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | 
       job.deadlineAt,
       idempotencyKey,
       job.retryOf,
-      job.webhook ? 1 : 0,
+      webhookOf[job.webhook ?? 'none'],
       job.maxActive,
       job.inputName,
       job.sought,

@@ -87,14 +87,15 @@ export const jobs = new Hono<AppEnv>()
     const { value, text } = await readJson(c, MAX_BODY_BYTES)
     const checked = validateJob(value, { baseUrl: baseUrl(c) })
     if (!checked.ok) throw invalidBody(checked.problems)
-    const { config, secrets, warnings } = await withHook(c.env, c.get('account'), c.get('hook'), checked)
+    const hooked = await withHook(c.env, c.get('account'), c.get('hook'), checked)
     const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'))
     const made = await createJob(c.env, {
       account: c.get('account'),
       kind: c.req.valid('query').dry_run === 'true' ? 'plan' : 'transcode',
-      config,
-      secrets,
-      warnings,
+      config: hooked.config,
+      secrets: hooked.secrets,
+      warnings: hooked.warnings,
+      hookOfKey: hooked.hookOfKey,
       priority: c.get('priority'),
       retryOf: null,
       idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
@@ -167,7 +168,7 @@ export const jobs = new Hono<AppEnv>()
       (await createdBefore(c.env, asked)) ??
       (await createJob(c.env, {
         ...asked,
-        ...(await repetitionOf(c.env, job, value, baseUrl(c))),
+        ...(await repetitionOf(c.env, job, value, { baseUrl: baseUrl(c), hook: c.get('hook') })),
         priority: c.get('priority'),
       }))
     return created(c, made)
