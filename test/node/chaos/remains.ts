@@ -15,7 +15,20 @@ const OBJECTS = 'SELECT key FROM _mf_objects'
 export async function remainsOf(service: Service, jobIds: readonly string[], ms: number): Promise<string[]> {
   const wrong: string[] = []
   const soon = async (what: string, ask: () => boolean | Promise<boolean>): Promise<void> => {
-    await until(what, ask, ms).catch(() => wrong.push(`still there: ${what}`))
+    // Files of a live database come and go, and it may be locked for a moment: that says nothing yet.
+    let trouble: unknown = null
+    const isGone = async (): Promise<boolean> => {
+      try {
+        trouble = null
+        return await ask()
+      } catch (error) {
+        trouble = error
+        return false
+      }
+    }
+    await until(what, isGone, ms).catch(() =>
+      wrong.push(trouble === null ? `still there: ${what}` : `${what} cannot be looked for: ${String(trouble)}`),
+    )
   }
   await soon('an encoder', () => service.encoders().length === 0)
   await soon('a scratch file', async () => (await service.leftOver()).length === 0)
