@@ -84,7 +84,7 @@ export async function strikePlanted(say: (line: string) => void): Promise<string
 async function strikeBug(root: string, point: PlantedBug['point']): Promise<string> {
   await using lab = await CommitLab.open({ root, jobs: KINDS.length })
   if (point === null) {
-    return lab.steps().then(
+    return await lab.steps().then(
       () => 'nothing was seen without a blow',
       (error: unknown) => String(error),
     )
