@@ -16,18 +16,18 @@ export async function remainsOf(service: Service, jobIds: readonly string[], ms:
   const wrong: string[] = []
   const soon = async (what: string, ask: () => boolean | Promise<boolean>): Promise<void> => {
     // Files of a live database come and go, and it may be locked for a moment: that says nothing yet.
-    let trouble: unknown = null
+    let trouble: string | null = null
     const isGone = async (): Promise<boolean> => {
       try {
         trouble = null
         return await ask()
       } catch (error) {
-        trouble = error
+        trouble = String(error)
         return false
       }
     }
     await until(what, isGone, ms).catch(() =>
-      wrong.push(trouble === null ? `still there: ${what}` : `${what} cannot be looked for: ${String(trouble)}`),
+      wrong.push(trouble === null ? `still there: ${what}` : `${what} cannot be looked for: ${trouble}`),
     )
   }
   await soon('an encoder', () => service.encoders().length === 0)
