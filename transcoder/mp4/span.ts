@@ -94,6 +94,7 @@ export class FragmentSpanReader {
             isSound,
             isOpen: false,
             startsInside: false,
+            counters: null,
           },
         ]
       }),

@@ -3,7 +3,7 @@
 import { adtsTicks } from './adts.ts'
 import { pesStamps, TICKS_PER_SECOND, ticksBetween } from './clock.ts'
 import { joined } from './joined.ts'
-import { PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
+import { counterOf, PacketReader, payloadOf, pidOf, startsUnit } from './packet.ts'
 
 /** PTS in ticks. */
 export interface Span {
@@ -18,6 +18,13 @@ export interface Span {
   isOpen: boolean
   /** It begins with the rest of a unit. */
   startsInside: boolean
+  /** continuity_counter of its first and last packet (ISO/IEC 13818-1, 2.4.3.3); null where it has no packets. */
+  counters: Counters | null
+}
+
+interface Counters {
+  first: number
+  last: number
 }
 
 interface Seen {
@@ -35,6 +42,7 @@ export class SpanReader {
   readonly #packets = new PacketReader()
   readonly #seen = new Map<number, Seen>()
   readonly #inside = new Set<number>()
+  readonly #counters = new Map<number, Counters>()
   #stamps = 0
   #isTooMuch = false
 
@@ -50,7 +58,8 @@ export class SpanReader {
     return new Map(
       [...this.#seen].map(([pid, { isSound, stamps, owes, startsInside, unit }]) => {
         const lastStep = isSound ? adtsTicks(joined(unit)) : null
-        return [pid, { ...spanOf(stamps), lastStep, isSound, isOpen: owes > 0, startsInside }]
+        const counters = this.#counters.get(pid) ?? null
+        return [pid, { ...spanOf(stamps), lastStep, isSound, isOpen: owes > 0, startsInside, counters }]
       }),
     )
   }
@@ -58,6 +67,9 @@ export class SpanReader {
   #read(packet: Uint8Array): void {
     const pid = pidOf(packet)
     const payload = payloadOf(packet)
+    // It only counts packets with a payload.
+    const counter = counterOf(packet)
+    if (payload.length > 0) this.#counters.set(pid, { first: this.#counters.get(pid)?.first ?? counter, last: counter })
     if (!startsUnit(packet)) {
       const seen = this.#seen.get(pid)
       if (seen !== undefined) {
@@ -125,7 +137,8 @@ function lastingSeconds(spans: ReadonlyMap<number, Span>): number {
 
 /**
  * Seconds that lack at the end of a segment which is said to last `seconds`, in front of the `next` of the same stretch; 0 = none.
- * A pause in the time stamps alone is no proof, nor is a playlist that rounds: both must say so. Pictures may pause where sound goes on.
+ * A pause in the time stamps alone is no proof, nor is a playlist that rounds: both must say so. Pictures may pause where sound goes
+ * on, unless packets lack of them and none of the sound.
  */
 export function lackingSeconds(
   spans: ReadonlyMap<number, Span>,
@@ -140,16 +153,26 @@ export function lackingSeconds(
     const gap = ticksBetween(span.last, after.first) - step
     // Bytes that are announced and do not come in the next segment either.
     if (span.isOpen && !after.startsInside)
-      return [{ isSound: true, step: 0, gap: Math.max(gap, step, LEAST_PICTURE_TICKS) }]
+      return [{ isSound: true, slack: 0, gap: Math.max(gap, step, LEAST_PICTURE_TICKS), follows: false }]
     const short = seconds * TICKS_PER_SECOND - (span.last - span.first + step)
-    return [{ isSound: span.isSound, step, gap: short > gap / 2 ? gap : 0 }]
+    // Where the end is exact there is nothing to allow for.
+    const slack = span.lastStep === null ? step : 0
+    return [{ isSound: span.isSound, slack, gap: short > gap / 2 ? gap : 0, follows: follows(span, after) }]
   })
   const sounds = gaps.filter(({ isSound }) => isSound)
-  const cut = sounds.filter(({ gap, step }) => gap > Math.max(LEAST_SOUND_TICKS, step / 2))
+  const cut = sounds.filter(({ gap, slack }) => gap > Math.max(LEAST_SOUND_TICKS, slack / 2))
   const least = sounds.length === 0 ? LEAST_SILENT_PICTURE_TICKS : LEAST_PICTURE_TICKS
-  const pictures = gaps.filter(({ isSound, gap, step }) => !isSound && gap > Math.max(least, 2 * step))
+  const pictures = gaps.filter(({ isSound, gap, slack }) => !isSound && gap > Math.max(least, 2 * slack))
   const goesOn = sounds.length > cut.length
-  return Math.max(0, ...[...cut, ...(goesOn ? [] : pictures)].map(({ gap }) => gap)) / TICKS_PER_SECOND
+  const isCounted = sounds.some((sound) => sound.follows)
+  const lost = pictures.filter((picture) => !goesOn || (isCounted && !picture.follows))
+  return Math.max(0, ...[...cut, ...lost].map(({ gap }) => gap)) / TICKS_PER_SECOND
+}
+
+/** Whether the counter goes on from one segment to the next; many packagers begin anew in each. */
+function follows(span: Span, after: Span): boolean {
+  if (span.counters === null || after.counters === null) return false
+  return after.counters.first === ((span.counters.last + 1) & 0xf)
 }
 
 /** How far the playlist is from what a segment is: none of it where it rounds. */

@@ -15,6 +15,7 @@ const span = (from: number, to: number, step: number, isSound = false): Span => 
   isSound,
   isOpen: false,
   startsInside: false,
+  counters: null,
 })
 const both = (from: number, picturesTo: number, soundTo: number) =>
   new Map([
@@ -39,6 +40,22 @@ test('pictures without any sound may pause for half a second', () => {
   const silent = (to: number) => new Map([[VIDEO, span(10, to, 0.04)]])
   expect(lackingSeconds(silent(11.6), 2, next)).toBe(0)
   expect(lackingSeconds(silent(11), 2, next)).toBeCloseTo(1, 6)
+})
+
+test.each([
+  ['which lack by their packets too', 3, 4, 0.8],
+  ['which lack by no packet: they pause', 4, 4, 0],
+  ['where the counters begin anew in each segment', 3, 9, 0],
+])('pictures in front of which the sound goes on, %s', (_title, pictureCounter, soundCounter, lacking) => {
+  const counted = (spans: Map<number, Span>, picture: [number, number], sound: [number, number]) =>
+    new Map(
+      [...spans].map(([pid, one]) => {
+        const [first, last] = pid === VIDEO ? picture : sound
+        return [pid, { ...one, counters: { first, last } }]
+      }),
+    )
+  const spans = counted(both(10, 11.2, 12), [0, pictureCounter], [0, soundCounter])
+  expect(lackingSeconds(spans, 2, counted(next, [5, 15], [5, 15]))).toBeCloseTo(lacking, 6)
 })
 
 test('a clock that begins anew in between is none', () => {
@@ -126,5 +143,9 @@ describe('the length of the last sound', () => {
     // The last unit that came lasts 0.12 s, and so did one behind it.
     spans.set(AUDIO, { ...spans.get(AUDIO)!, lastStep: 0.12 * 90_000 })
     expect(lackingSeconds(spans, 2, next)).toBeCloseTo(0.12, 6)
+    // By guess, half of a unit is allowed for; by count nothing is.
+    const shorter = new Map(both(10, 12, 11.9)).set(AUDIO, { ...span(10, 11.9, 0.24, true), lastStep: 0.24 * 90_000 })
+    expect(lackingSeconds(shorter, 2, next)).toBeCloseTo(0.1, 6)
+    expect(lackingSeconds(both(10, 12, 11.9), 2, next)).toBe(0)
   })
 })
