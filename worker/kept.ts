@@ -4,17 +4,24 @@
 const KEEP_MS = 60_000
 const MAX_KEPT = 100
 
+/**
+ * Keeps what is open, never what is being opened: a promise that waits for the I/O of one request is dead to all others once
+ * that request is cancelled, and they would wait for it for ever.
+ */
 export class Kept<T> {
-  readonly #kept = new Map<string, { value: Promise<T>; until: number }>()
+  readonly #kept = new Map<string, { value: T; until: number }>()
 
-  /** What fails to open is not kept. */
-  get(name: string, open: () => Promise<T>): Promise<T> {
+  /** What fails to open is not kept. Of several who ask at once each opens one, and the last is kept. */
+  async get(name: string, open: () => Promise<T>): Promise<T> {
     const known = this.#kept.get(name)
     if (known && known.until > Date.now()) return known.value
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
-    const value = open()
-    this.#kept.set(name, { value, until: Date.now() + KEEP_MS })
-    value.catch(() => this.#kept.delete(name))
+    const value = await open()
+    this.keep(name, value)
     return value
+  }
+
+  keep(name: string, value: T): void {
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
+    this.#kept.set(name, { value, until: Date.now() + KEEP_MS })
   }
 }

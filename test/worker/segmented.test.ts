@@ -64,12 +64,14 @@ function manifests(attempt: Attempt): WrittenObject[] {
   ]
 }
 
+const AT_ONCE = 16
+
 async function segments(attempt: Attempt, count = 2): Promise<string[]> {
   const paths = Array.from(
     { length: count },
     (_, n) => `hls/video_0/${attempt.own}/${String(n + 1).padStart(5, '0')}.m4s`,
   )
-  await inParallel(paths, 16, async (path) => {
+  await inParallel(paths, AT_ONCE, async (path) => {
     expect((await attempt.put(path, 'abc', 'video/iso.segment')).status).toBe(200)
   })
   return paths
@@ -173,7 +175,9 @@ test('a job with 1,000 segments costs no more writing statements than one with a
     return prepare(sql)
   })
   await segments(attempt, 1000)
-  expect([writes, statements]).toEqual([0, 1])
+  expect(writes).toBe(0)
+  // One read for each of those that were sent before the first had opened the store.
+  expect(statements).toBeLessThanOrEqual(AT_ONCE)
   expect(await (await attempt.finish([], { written: manifests(attempt) })).json()).toEqual({ state: 'completed' })
   // Of these the create, the claim and the start are not counted here: flow.test.ts does.
   expect(writes).toBeLessThanOrEqual(6)

@@ -48,7 +48,7 @@ export async function describeHls(c: Context<DoorEnv>): Promise<Response> {
   return answered(async () => {
     const opened = await openedFor(c)
     const { description } = opened.presentation
-    if (description.ended) void presentations.get(nameOf(c, description.pin), () => Promise.resolve(opened))
+    if (description.ended) presentations.keep(nameOf(c, description.pin), opened)
     return c.json(description)
   })
 }

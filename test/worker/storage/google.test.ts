@@ -84,7 +84,7 @@ for (const [name, key, publicKey] of [
 }
 
 describe('a token', () => {
-  test('is one for all requests that wait for it, and renewed before it ends', async () => {
+  test('is one for all requests that come after it, and renewed before it ends', async () => {
     const key = await makeKey()
     let now = Date.now()
     const manner = { accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }], now: () => now }
@@ -92,6 +92,7 @@ describe('a token', () => {
     const { transport, asked } = counted(fake)
     const store = googleStore(bucket, accountWith(key.pem), transport, () => now)
     fake.store.put(`${bucket}/a`, sample)
+    await xmlSource(store, 'a').stat()
     await Promise.all([1, 2, 3].map(() => xmlSource(store, 'a').stat()))
     // Another opening of the same credentials.
     await xmlSource(
@@ -100,8 +101,24 @@ describe('a token', () => {
     ).stat()
     expect(asked.filter((host) => host === 'oauth2.googleapis.com')).toHaveLength(1)
     now += 3_599_000 - 5 * 60_000 + 1000
+    await xmlSource(store, 'a').stat()
     await Promise.all([1, 2, 3].map(() => xmlSource(store, 'a').stat()))
     expect(asked.filter((host) => host === 'oauth2.googleapis.com')).toHaveLength(2)
+  })
+
+  test('that a cancelled request asked for keeps nobody waiting', async () => {
+    const key = await makeKey()
+    const fake = fakeOf({ accounts: [{ email, keyId: 'kid1', publicKey: key.publicKey }] })
+    fake.store.put(`${bucket}/a`, sample)
+    const { promise: asked, resolve: told } = Promise.withResolvers<void>()
+    const never = googleStore(bucket, accountWith(key.pem), () => {
+      told()
+      return new Promise(() => undefined)
+    })
+    void xmlSource(never, 'a').stat()
+    await asked
+    const store = googleStore(bucket, accountWith(key.pem), transportOf(fake.handle))
+    expect((await xmlSource(store, 'a').stat()).size).toBe(sample.length)
   })
 
   test('of another key is not used for this one', async () => {

@@ -36,8 +36,11 @@ export interface Bearer {
   told(header: string, refused: boolean): Promise<boolean>
 }
 
-/** Of this isolate; by a digest of the account and its key, so that a wrong key never meets another's token. */
-const kept = new Map<string, Promise<Token>>()
+/**
+ * Of this isolate; by a digest of the account and its key, so that a wrong key never meets another's token. Only what is there:
+ * a request that asks for one may be cancelled, and who shared its promise would wait for ever.
+ */
+const kept = new Map<string, Token>()
 
 export function bearer(
   account: Omit<ServiceAccount, 'kind'>,
@@ -49,26 +52,20 @@ export function bearer(
   return {
     async header() {
       const known = await (name ??= nameOf(account))
-      for (let held = kept.get(known); held; held = kept.get(known)) {
-        const token = await held.catch(() => null)
-        if (token && token.until - RENEW_BEFORE_MS > now()) return headerOf(token)
-        if (kept.get(known) === held) kept.delete(known)
-      }
-      // One request for all that wait; what failed is not kept.
+      const held = kept.get(known)
+      if (held && held.until - RENEW_BEFORE_MS > now()) return headerOf(held)
+      const token = await ask(account, sign, transport, now)
       if (kept.size >= MAX_TOKENS) kept.clear()
-      const asked = ask(account, sign, transport, now)
-      kept.set(known, asked)
-      asked.catch(() => kept.get(known) === asked && kept.delete(known))
-      return headerOf(await asked)
+      kept.set(known, token)
+      return headerOf(token)
     },
 
     async told(header, refused) {
       const known = await (name ??= nameOf(account))
-      const held = kept.get(known)
-      const token = await held?.catch(() => null)
+      const token = kept.get(known)
       // Another one has taken its place already.
       if (!token || headerOf(token) !== header) return refused
-      if (refused && kept.get(known) === held) kept.delete(known)
+      if (refused) kept.delete(known)
       const before = token.proven
       token.proven ||= !refused
       return before
