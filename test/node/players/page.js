@@ -156,6 +156,11 @@ window.play = async (name, address, changeAt) => {
     control.change()
   })
   video.addEventListener('error', () => seen.errors.push(`video ${video.error?.message}`))
+  // dash.js takes the film for over, and pauses it, where a busy machine stands still within its last half second.
+  let resumed = 0
+  video.addEventListener('pause', () => {
+    if (!video.ended && resumed++ < 5) void video.play()
+  })
   await video.play()
 }
 
