@@ -74,9 +74,11 @@ async function together(cell: Cell, tried: Try, report: CellReport): Promise<voi
     for (const name of names) report.missing[name] = why
   }
   if (await tried([], cell)) return
-  cell.offline = null
-  give(['no_network_for_local_files'], 'it does not hold beside the rest')
-  if (await tried([], cell)) return
+  if (cell.offline !== null) {
+    cell.offline = null
+    give(['no_network_for_local_files'], 'it does not hold beside the rest')
+    if (await tried([], cell)) return
+  }
   Object.assign(cell, { ...bare(cell), memoryBytes: cell.memoryBytes, processes: 0 })
   const kept = new Set(['process_group', 'environment'])
   give(

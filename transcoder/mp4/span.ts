@@ -13,13 +13,16 @@ interface Track {
   duration: number
 }
 
-/** The sound and picture tracks that an initialisation section describes, by number. Empty where it cannot be read. */
+/**
+ * The sound and picture tracks that an initialisation section describes, by number. Empty where it cannot be read, and where it
+ * holds the first fragments itself, as ffmpeg's can: times of the segments alone say nothing then.
+ */
 export type Tracks = ReadonlyMap<number, Track>
 
 export function tracksOf(init: Uint8Array): Tracks {
   try {
     const moov = find(init, 'moov')
-    if (moov === null) return new Map()
+    if (moov === null || find(init, 'moof') !== null) return new Map()
     const extended = new Map(
       [...children(find(moov, 'mvex') ?? new Uint8Array(), 0)].flatMap(({ name, body }) =>
         name === 'trex' && body.length >= 16 ? [[viewOf(body).getUint32(4), viewOf(body).getUint32(12)] as const] : [],
