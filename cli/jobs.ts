@@ -87,10 +87,13 @@ export function describe(id: number, { status }: JobRead): string {
         : `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
       : `failed: ${status.error.field === undefined ? '' : `${status.error.field}: `}${status.error.message} (${status.error.code})`
   const before = status.queue_position
+  const failed = status.failed_starts
+  const starts =
+    failed === null ? '' : `, no transcoder could be started (${failed.count} tries, the next at ${failed.next_try_at})`
   const queue = before === null ? '' : `, ${before}${before >= MAX_QUEUE_POSITION ? ' or more' : ''} before it`
   return plain(
     [
-      `Job ${id} ${end}${queue}`,
+      `Job ${id} ${end}${queue}${starts}`,
       ...status.warnings.map(({ message }) => `  note: ${message}`),
       ...status.outputs.map(({ path, size, url }) => `  ${path}  ${size} bytes  ${url}`),
       ...(status.estimate ? [`  estimate: ${JSON.stringify(status.estimate)}`] : []),

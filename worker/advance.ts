@@ -8,8 +8,11 @@ import type { JobEnd, TaskRow } from './ledger/tasks.ts'
 import { insertWebhook } from './ledger/webhooks.ts'
 import { changeTask, claimTask, findTask, mirrorJob, releaseSlot, restSlot, takeSlot } from './ledger/tasks.ts'
 
-/** A start that was not confirmed by then (cold container, lost message) is taken back; it does not count as a lost attempt. */
-export const START_LEASE_MS = 5 * 60_000
+/**
+ * A transcoder that has not asked for its task by then is given up (a container that never begins, a lost message); it does
+ * not count as a lost attempt. A cold container asks within 1 to 3 s.
+ */
+export const START_LEASE_MS = 30_000
 /** Shorter than the task's own delay, so that the task's return finds the slot awake. */
 const SLOT_REST_MS = 1500
 /** How often a write that lost a race is decided anew. Each loss means that somebody else moved the task on. */
@@ -52,7 +55,7 @@ export async function advance(env: Env, id: string, event: TaskEvent, options: A
       now,
       notBefore: decided.delayMs > 0 ? now + decided.delayMs : task.not_before,
       leaseUntil: next.state === 'starting' ? now + START_LEASE_MS : null,
-      event: eventOf(event, task, next, decided.error, now),
+      event: eventOf(event, task, next, decided.error, now, decided.delayMs),
       slot: next.state === 'starting' ? (options.slot ?? null) : next.state === 'running' ? task.slot : null,
     }
     const statements: D1PreparedStatement[] = []

@@ -1,20 +1,24 @@
 // In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
-// Not in charge of: when (schedule.ts), what it does (transcoder/).
+// Not in charge of: when (schedule.ts), containers (instance.ts), what a transcoder does (transcoder/).
 import type { RunRequest } from '#contract/task.ts'
 import { protocolOf } from '#contract/task.ts'
 import { settings } from './env.ts'
+import type { Refusal } from './instance.ts'
 import type { TaskRow } from './ledger/tasks.ts'
 import { attemptToken } from './token.ts'
 
 /** A local transcoder answers at once; it may wait up to 5 s for a cancelled attempt to be gone. */
 const LOCAL_TIMEOUT_MS = 10_000
+/** The container's own limit for a start (instance.ts) ends first; this one holds where its Durable Object does not answer. */
+const CONTAINER_TIMEOUT_MS = 28_000
 
 /**
  * Starts an attempt.
  * @returns null when the transcoder accepted it, else why not: every refusal is temporary and never the job's fault
  */
-export async function dispatch(env: Env, task: TaskRow): Promise<string | null> {
-  if (task.slot === null) return 'no slot'
+export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null> {
+  const { slot } = task
+  if (slot === null) return { reason: 'refused', detail: 'the task has no slot' }
   const request: RunRequest = {
     protocol: protocolOf(task.kind),
     task_id: task.id,
@@ -23,44 +27,48 @@ export async function dispatch(env: Env, task: TaskRow): Promise<string | null> 
     door: settings(env).doorUrl,
   }
   try {
-    const response = await post(env, task.slot, '/run', request, task.job_id)
+    if (usesContainers(env)) {
+      const serving = { jobId: task.job_id, task: task.id, attempt: task.attempt }
+      const late = { reason: 'no_answer', detail: 'its Durable Object did not answer in time' } as const
+      return await Promise.race([
+        containerOf(env, slot).run(serving, request),
+        scheduler.wait(CONTAINER_TIMEOUT_MS).then(() => late),
+      ])
+    }
+    const response = await post(env, slot, '/run', request)
     if (response.status === 202) return null
-    return `the transcoder answered ${response.status}: ${(await response.text()).slice(0, 200)}`
+    return { reason: 'refused', detail: `it answered ${response.status}: ${(await response.text()).slice(0, 200)}` }
   } catch (error) {
-    return `the transcoder could not be reached: ${String(error)}`
+    return { reason: 'no_answer', detail: String(error) }
   }
 }
 
 /** Best effort: the next heartbeat says the same within a second. */
 export async function cancelAttempt(env: Env, slot: number | null, task: string, attempt: number): Promise<void> {
   if (slot === null) return
-  await post(env, slot, '/cancel', { task_id: task, attempt }, null)
+  if (usesContainers(env)) await containerOf(env, slot).cancel(task, attempt)
+  else await post(env, slot, '/cancel', { task_id: task, attempt })
 }
 
-/** `job` names the job that the container may be used for; null = whatever it is busy with. */
-async function post(env: Env, slot: number, path: string, body: unknown, job: string | null): Promise<Response> {
-  const { transcoderUrls } = settings(env)
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }
-  if (transcoderUrls.length === 0) {
-    const container = env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`))
-    return container.fetch(`http://transcoder${path}`, {
-      ...init,
-      headers: { ...init.headers, ...(job === null ? {} : { 'x-splicepoint-job': job }) },
-    })
-  }
-  const base = transcoderUrls[slot]
+function usesContainers(env: Env): boolean {
+  return settings(env).transcoderUrls.length === 0
+}
+
+function containerOf(env: Env, slot: number) {
+  return env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`))
+}
+
+function post(env: Env, slot: number, path: string, body: unknown): Promise<Response> {
+  const base = settings(env).transcoderUrls[slot]
   if (base === undefined) throw new Error(`there is no transcoder ${slot}`)
   return fetch(base + path, {
-    ...init,
+    method: 'POST',
     headers: {
-      ...init.headers,
+      'content-type': 'application/json',
       ...(env.INTERNAL_TOKEN ? { 'x-splicepoint-internal': env.INTERNAL_TOKEN } : {}),
       ...(env.TRANSCODER_SECRET ? { 'x-splicepoint-transcoder': env.TRANSCODER_SECRET } : {}),
     },
+    body: JSON.stringify(body),
     signal: AbortSignal.timeout(LOCAL_TIMEOUT_MS),
   })
 }

@@ -90,7 +90,7 @@ export function settings(env: Env): Settings {
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
-    // Containers have no internet; a request to this name is handed to the Worker by the outbound handler (container.ts).
+    // Containers have no internet; a request to this name is led to the task API (outbound.ts).
     doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
     leaseMs: above0('LEASE_SECONDS', 30) * 1000,
     maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),

@@ -1,6 +1,7 @@
 // In charge of: what follows from a transition outside the ledger. Everything here is repeated by a net after a crash:
 // the monitor's alarm re-reads the task, the cron sweep finds what nobody watches.
 // Not in charge of: deciding (contract/lifecycle.ts), writing (advance.ts).
+import { waitUntil } from 'cloudflare:workers'
 import type { TaskEvent } from '#contract/lifecycle.ts'
 import { terminal } from '#contract/lifecycle.ts'
 import type { Advance, AdvanceOptions } from './advance.ts'
@@ -42,8 +43,9 @@ export async function apply(
   })
   if (!result.ok) return result
 
+  // Not waited for: a transcoder that starts, or that is frozen, answers late or never.
   if (result.effects.includes('stop_transcoder')) {
-    await quietly(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt))
+    waitUntil(quietly(cancelAttempt(env, result.task.slot, result.task.id, result.task.attempt)))
   }
   if (result.dueAt !== null) await quietly(watcher.wakeAt(result.dueAt))
   if (result.effects.includes('settle') && result.next.attempt > 0) await quietly(watcher.settle())

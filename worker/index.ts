@@ -4,10 +4,10 @@ import { consume } from './queue.ts'
 import type { StartMessage } from './schedule.ts'
 import { sweep } from './sweep.ts'
 
-export { ContainerProxy } from '@cloudflare/containers'
 export { Transcoder } from './container.ts'
 export { Courier } from './courier.ts'
 export { JobMonitor } from './monitor.ts'
+export { Outbound } from './outbound.ts'
 export { ResumableUpload } from './tus/upload.ts'
 
 export default {

@@ -12,6 +12,7 @@ import { Fence } from './fence.ts'
 import { Figures } from './figures.ts'
 import { apply } from './follow.ts'
 import { Journal } from './journal.ts'
+import { Lease } from './lease.ts'
 import { findTask, findTimeline } from './ledger/tasks.ts'
 import { Listeners } from './listeners.ts'
 import type { Live } from './live.ts'
@@ -24,8 +25,7 @@ import type { Sink } from './storage/store.ts'
 const WAITING_MS = 2 * 60_000
 
 export class JobMonitor extends DurableObject<Env> {
-  /** In memory on purpose: after an eviction it is 0, and the attempt is granted one full lease. */
-  private lastBeat = 0
+  private readonly lease: Lease
   private readonly fence: Fence
   private readonly journal: Journal
   private readonly figures: Figures
@@ -34,11 +34,13 @@ export class JobMonitor extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.lease = new Lease(ctx.storage)
     this.fence = new Fence(ctx.storage, env.DB)
     this.journal = new Journal(ctx.storage)
     this.figures = new Figures(ctx.storage)
     this.committing = new Committing(ctx.storage, env)
     void ctx.blockConcurrencyWhile(async () => {
+      await this.lease.load()
       await this.fence.load()
       await this.figures.load()
     })
@@ -63,7 +65,7 @@ export class JobMonitor extends DurableObject<Env> {
   /** The attempt asked for its task: from now on its heartbeats are its lease. */
   async running(watched: Watched): Promise<void> {
     if (!(await this.fence.run(watched, Date.now()))) return
-    this.lastBeat = Date.now()
+    await this.lease.begin(Date.now())
     await this.arm(Date.now() + settings(this.env).leaseMs)
   }
 
@@ -71,9 +73,10 @@ export class JobMonitor extends DurableObject<Env> {
     const standing = this.fence.standing(attempt)
     if (standing === 'over') return this.fence.ended ?? 'stop'
     if (standing === 'stale') return 'stop'
-    this.lastBeat = Date.now()
-    if (this.lastBeat < (this.fence.life?.heldUntil ?? 0)) return 'continue'
-    this.listeners.progress(await this.figures.take(attempt, post, this.lastBeat))
+    const now = Date.now()
+    await this.lease.renew(now, settings(this.env).leaseMs)
+    if (now < (this.fence.life?.heldUntil ?? 0)) return 'continue'
+    this.listeners.progress(await this.figures.take(attempt, post, now))
     return 'continue'
   }
 
@@ -204,12 +207,13 @@ export class JobMonitor extends DurableObject<Env> {
       case 'starting': {
         const due = task.lease_until ?? now
         if (due > now) return this.arm(due)
-        await apply(env, ref, { type: 'start_failed', attempt: task.attempt }, { watcher: this })
+        const failed = { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' } as const
+        await apply(env, ref, failed, { watcher: this })
         return
       }
       case 'running': {
-        if (this.lastBeat === 0) this.lastBeat = now
-        const due = this.lastBeat + leaseMs
+        // Counted from the start too: it may have asked for its task a moment ago, and not be known here yet.
+        const due = Math.max(this.lease.end(leaseMs), task.updated_at + leaseMs)
         if (due > now) return this.arm(due)
         const ranMs = await this.ranMs()
         await apply(env, ref, { type: 'lost', attempt: task.attempt, ranMs }, { watcher: this })

@@ -31,6 +31,6 @@ async function start(env: Env, { task: id, attempt }: StartMessage): Promise<voi
   await monitorOf(env, jobId).begin({ job, jobId, account, task: id, attempt }, START_LEASE_MS)
   const refusal = await dispatch(env, task)
   if (refusal === null) return
-  console.log(JSON.stringify({ level: 'info', msg: 'start refused', task: id, attempt, slot: task.slot, why: refusal }))
-  await apply(env, { id, jobId }, { type: 'start_failed', attempt })
+  console.log(JSON.stringify({ level: 'info', msg: 'start failed', task: id, attempt, slot: task.slot, ...refusal }))
+  await apply(env, { id, jobId }, { type: 'start_failed', attempt, reason: refusal.reason })
 }

@@ -39,6 +39,8 @@ export async function statusOf(
     retryOf: job.retry_of,
     inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
     position: job.position ?? null,
+    startsFailed: job.starts_failed,
+    notBefore: job.not_before,
     createdAt: job.created_at,
     startedAt: job.started_at,
     finishedAt: job.finished_at,

@@ -43,7 +43,8 @@ export async function sweep(env: Env): Promise<void> {
     if (task.state !== 'starting') {
       await monitorOf(env, task.job_id).look()
     } else if ((task.lease_until ?? 0) < now) {
-      await apply(env, { id: task.id, jobId: task.job_id }, { type: 'start_failed', attempt: task.attempt })
+      const failed = { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' } as const
+      await apply(env, { id: task.id, jobId: task.job_id }, failed)
     } else {
       lost.push({ task: task.id, attempt: task.attempt })
     }

@@ -37,7 +37,7 @@ export async function untilHealthy(baseUrl: string, signal: AbortSignal): Promis
     let problem: string
     try {
       const health = await askHealth(baseUrl, ANSWER_MS)
-      if (health.status === 'ok') return
+      if (health.status !== 'not_ready') return
       problem = health.missing.join('; ')
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)

@@ -36,6 +36,8 @@ const facts: StatusFacts = {
   retryOf: null,
   inputName: 'film.mp4',
   position: null,
+  startsFailed: 0,
+  notBefore: 0,
   createdAt: later(0),
   startedAt: null,
   finishedAt: null,
@@ -152,7 +154,14 @@ export const rotation = {
   next: 40,
   next_key: key.id,
 }
-export const health = { status: 'ok', missing: [], slots: 4, transcoders: 'containers', egress: 'platform' }
+export const health = {
+  status: 'ok',
+  missing: [],
+  slots: 4,
+  starts_failing: 0,
+  transcoders: 'containers',
+  egress: 'platform',
+}
 export const limits: Record<string, unknown> = publishedLimits({
   maxActiveJobs: 10_000,
   maxStoredUploadBytes: null,

@@ -76,6 +76,12 @@ const status: Record<keyof PublicStatus, Schema> = {
     type: ['integer', 'null'],
     description: `Queued jobs that stand before it; ${MAX_QUEUE_POSITION} = so many or more.`,
   },
+  failed_starts: {
+    type: ['object', 'null'],
+    description: 'While the job waits because no transcoder could be started for it.',
+    required: ['count', 'next_try_at'],
+    properties: { count: { type: 'integer', description: 'In a row.' }, next_try_at: time },
+  },
   eta_seconds: { type: ['number', 'null'] },
   created_at: time,
   started_at: orNull(time),
@@ -242,9 +248,13 @@ export const schemas: Record<string, Schema> = {
   }),
   KeyList: answer({ keys: { type: 'array', items: ref('Key') } }),
   Health: answer({
-    status: { enum: ['ok', 'not_ready'] },
+    status: { enum: ['ok', 'degraded', 'not_ready'] },
     missing: { type: 'array', items: text },
     slots: count,
+    starts_failing: {
+      ...count,
+      description: 'Jobs that wait because no transcoder could be started for them three times in a row or more.',
+    },
     transcoders: { enum: ['local', 'containers'] },
     egress: text,
   }),

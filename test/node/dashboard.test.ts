@@ -246,6 +246,7 @@ const status = {
   job_completed: false,
   phase: 'queued',
   queue_position: 2,
+  failed_starts: null,
   eta_seconds: null,
   dry_run: false,
 } as Parameters<typeof situation>[0]
@@ -254,6 +255,10 @@ test.for([
   [{}, 'Waiting; 2 jobs are before it.'],
   [{ queue_position: 0 }, 'Next in the queue.'],
   [{ queue_position: 1000 }, 'Waiting; 1000 jobs or more are before it.'],
+  [
+    { failed_starts: { count: 4, next_try_at: '2026-01-01T00:00:00.000Z' } },
+    'No transcoder could be started so far (4 tries); it is tried again.',
+  ],
   [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding; about 1 min 15 s left.'],
   [{ job_completed: true, phase: 'done' }, 'All outputs are in place.'],
   [{ state: 'error', job_completed: true }, 'The job failed.'],

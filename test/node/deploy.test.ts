@@ -81,20 +81,15 @@ it('has no ADD, no secret, and copies only what the build context lets in and wh
     }
 })
 
-it('has no internet, and is destroyed before it serves another job', async () => {
-  const container = await readFile(join(ROOT, 'worker/container.ts'), 'utf8')
-  expect(container).toMatch(/^ {2}override enableInternet = false$/m)
-  expect(container.match(/enableInternet|allowedHosts|outboundByHost = |outbound = /g)).toEqual([
-    'enableInternet',
-    'outboundByHost = ',
-  ])
-  // The door is the only host that it reaches.
-  expect(container.split('outboundByHost = ')[1]!.match(/^ {2}'[^']+':/gm)).toEqual(["  'door.splicepoint.internal':"])
-  expect(container).toMatch(/before\.jobId !== jobId\) await this\.destroy\(\)/)
+it('has no internet and one way out, which leads to the task API', async () => {
+  const files = ['instance.ts', 'container.ts', 'outbound.ts'].map((name) => join(ROOT, 'worker', name))
+  const [instance, ...others] = await Promise.all(files.map((path) => readFile(path, 'utf8')))
+  expect(instance!.match(/container\.start\(.*/g)).toEqual([expect.stringContaining('{ enableInternet: false }')])
+  expect([instance, ...others].join('\n').match(/intercept\w+\(\w+/g)).toEqual(['interceptOutboundHttp(TASK_API_HOST'])
 })
 
-it('listens where the Worker’s container class expects it', async () => {
-  const port = /defaultPort = (\d+)/.exec(await readFile(join(ROOT, 'worker/container.ts'), 'utf8'))![1]!
+it('listens where the Worker expects it', async () => {
+  const port = /PORT = (\d+)/.exec(await readFile(join(ROOT, 'worker/instance.ts'), 'utf8'))![1]!
   expect(last).toContain(`EXPOSE ${port}`)
   expect(text).toMatch(new RegExp(`\\bPORT=${port}\\b`))
 })

@@ -8,6 +8,7 @@ const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({
   state,
   attempt: 3,
   lost: 1,
+  starts_failed: 0,
   ...change,
 })
 const permanent = { code: 'source_not_media', message: 'not a media file' } as const
@@ -15,9 +16,10 @@ const passing = { code: 'source_unreachable', message: 'away' } as const
 
 const events: TaskEvent[] = [
   { type: 'claim' },
-  { type: 'start_failed', attempt: 3 },
+  { type: 'start_failed', attempt: 3, reason: 'no_answer' },
   { type: 'started', attempt: 3 },
   { type: 'lost', attempt: 3, ranMs: 0 },
+  { type: 'evicted', attempt: 3 },
   { type: 'attempt_failed', attempt: 3, error: permanent },
   { type: 'finish', attempt: 3 },
   { type: 'planned', attempt: 3 },
@@ -34,6 +36,7 @@ describe('which event moves a task from which state', () => {
     ['start_failed', '- queued - - - - -'],
     ['started', '- running - - - - -'],
     ['lost', '- queued queued - - - -'],
+    ['evicted', '- queued queued - - - -'],
     ['attempt_failed', '- failed failed - - - -'],
     ['finish', '- - committing - - - -'],
     ['planned', '- - - - - - -'],
@@ -99,8 +102,30 @@ test('only a claim raises the fence, by one', () => {
   }
 })
 
+const failed: TaskEvent = { type: 'start_failed', attempt: 3, reason: 'no_answer' }
+
+test('starts that go on failing wait longer and longer, a minute at most, until one succeeds', () => {
+  const delays = [0, 1, 2, 3, 4, 5, 6, 100].map((before) => {
+    const decided = transition(life('starting', { starts_failed: before }), failed)
+    return decided.ok ? [decided.next.starts_failed, decided.delayMs] : null
+  })
+  const seconds = [2, 4, 8, 16, 32, 60, 60, 60]
+  expect(delays).toEqual(seconds.map((value, index) => [[1, 2, 3, 4, 5, 6, 7, 101][index], value * 1000]))
+  expect(transition(life('starting', { starts_failed: 7 }), { type: 'started', attempt: 3 })).toMatchObject({
+    next: { starts_failed: 0 },
+  })
+})
+
+test('an eviction is nobody’s fault: it is not counted, however often', () => {
+  const often = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+  expect(transition(often, { type: 'evicted', attempt: 3 })).toMatchObject({
+    next: { state: 'queued', lost: MAX_LOST_ATTEMPTS - 1 },
+    effects: ['release_slot', 'schedule'],
+  })
+})
+
 test('a start that failed is not counted as lost; a lost attempt is', () => {
-  expect(transition(life('starting'), { type: 'start_failed', attempt: 3 })).toMatchObject({ next: { lost: 1 } })
+  expect(transition(life('starting'), failed)).toMatchObject({ next: { lost: 1 } })
   expect(transition(life('running'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({ next: { lost: 2 } })
   expect(transition(life('running'), { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
     next: { state: 'queued', lost: 2 },

@@ -16,6 +16,8 @@ export interface Violation {
 
 const ENDS = ['completed', 'failed', 'cancelled']
 const MAX_LOST = 4
+/** A lease of 30 s, and 15 s for what was not made durable and for the alarm. */
+const NOTICE_MS = 45_000
 const COMMIT_SLACK_MS = 30 * 60_000
 /** Which states an event may find a task in; it was decided once, and stands here a second time on purpose. */
 const FROM: Readonly<Record<string, readonly string[]>> = {
@@ -23,6 +25,7 @@ const FROM: Readonly<Record<string, readonly string[]>> = {
   start_failed: ['starting'],
   started: ['starting'],
   lost: ['starting', 'running'],
+  evicted: ['starting', 'running'],
   attempt_failed: ['starting', 'running'],
   finish: ['running'],
   planned: ['running'],
@@ -38,11 +41,16 @@ export class Checker {
   started = 0
   readonly results = new Map<string, number>()
   ledger!: Ledger
+  /** No alarm of the platform fails or is late. */
+  isCalm = false
   readonly #clock: Clock
   readonly #trace: ((line: string) => void) | null
   readonly #shown = new Map<string, { tcode: number; xfer: number; over: boolean }>()
   readonly #runs = new Map<string, number>()
   readonly #cancelled = new Set<string>()
+  /** Attempts whose transcoder fell silent while they ran, and when. */
+  readonly #silent = new Map<string, number>()
+  readonly #failedStarts = new Map<string, number>()
 
   constructor(clock: Clock, trace: ((line: string) => void) | null) {
     this.#clock = clock
@@ -78,6 +86,8 @@ export class Checker {
     }
     if (after.kind === 'plan' && after.state === 'committing') this.fault(id, 'I7', 'a dry run commits')
     this.#countLost(before, after, event)
+    this.#countStarts(before, after, event)
+    this.#noticed(before, event)
     const job = this.ledger.jobs.get(after.job)!
     const mirrored = after.state === 'starting' ? 'queued' : after.state
     if (job.state !== mirrored) this.fault(id, 'I2', `the job is ${job.state} while its task is ${after.state}`)
@@ -97,6 +107,38 @@ export class Checker {
       const delay = after.not_before - after.updated_at
       if (delay < 1000 || delay > 60_000) this.fault(after.id, 'I11', `the next attempt comes after ${delay} ms`)
     }
+  }
+
+  #countStarts(before: Task, after: Task, event: Change['event']): void {
+    const { id } = after
+    if (event.type === 'started') this.#failedStarts.delete(id)
+    if (event.type !== 'start_failed') return
+    const failed = (this.#failedStarts.get(id) ?? 0) + 1
+    this.#failedStarts.set(id, failed)
+    const expected = Math.min(60_000, 1000 * 2 ** failed)
+    const delay = after.not_before - after.updated_at
+    if (delay !== expected) this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
+    if (before.lost !== after.lost) this.fault(id, 'I1', 'a start that failed counts as a lost attempt')
+  }
+
+  /** Killed or frozen while it ran. */
+  silent(id: string, attempt: number): void {
+    const task = this.ledger.tasks.get(id)!
+    if (task.state === 'running' && task.attempt === attempt) this.#silent.set(`${id} ${attempt}`, this.#clock.now)
+  }
+
+  /** A request that was still under way arrives, or a frozen one goes on: silent from now at the earliest. */
+  heard(id: string, attempt: number): void {
+    if (this.#silent.has(`${id} ${attempt}`)) this.#silent.set(`${id} ${attempt}`, this.#clock.now)
+  }
+
+  /** Only where no alarm fails or waits: then nothing may keep the monitor from noticing, whether it is in memory or not. */
+  #noticed({ id, attempt }: Task, event: Change['event']): void {
+    const since = this.#silent.get(`${id} ${attempt}`)
+    if (since === undefined || event.type === 'started') return
+    this.#silent.delete(`${id} ${attempt}`)
+    const after = this.#clock.now - since
+    if (this.isCalm && after > NOTICE_MS) this.fault(id, 'I1', `a silent transcoder was noticed after ${after} ms`)
   }
 
   /** A task holds a slot exactly while it is starting or running, and the slot says so. */

@@ -73,7 +73,7 @@ export interface Rows {
 }
 
 /** The same as in worker/advance.ts; replay.ts finds it out when they part. */
-const START_LEASE_MS = 5 * 60_000
+const START_LEASE_MS = 30_000
 const SLOT_REST_MS = 1500
 const MAX_RACES = 5
 
@@ -122,6 +122,7 @@ export class Ledger {
       state: 'queued',
       attempt: 0,
       lost: 0,
+      starts_failed: 0,
       slot: null,
       not_before: 0,
       lease_until: null,

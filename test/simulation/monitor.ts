@@ -12,6 +12,8 @@ import type { Store } from './store.ts'
 interface Durable {
   life: { attempt: number; runningSince: number | null; stale: boolean; heldUntil: number; over: Over | null } | null
   mark: Live | null
+  /** The last heartbeat that was made durable. */
+  heard: number | null
   alarm: number | null
   uploads: Map<string, number>
   objects: Map<string, number>
@@ -29,7 +31,8 @@ const MARK_EVERY_MS = 10_000
 const RETRY_MS = 5000
 const LATE_MS = 2 * 60_000
 export const LEASE_MS = 30_000
-const START_LEASE_MS = 5 * 60_000
+const START_LEASE_MS = 30_000
+const KEEP_HEARD_MS = LEASE_MS / 3
 const WAITING_MS = 2 * 60_000
 const HOLD_MS = 60_000
 
@@ -44,9 +47,10 @@ export class Monitor {
   evicted = false
   /** Calls that it is at work on. */
   callers = 0
+  touched = 0
   #live: Live | null = null
   #markedAt = -MARK_EVERY_MS
-  #lastBeat: number | null = null
+  #heard: number | null = null
   #ended: ProgressReply['verdict'] | null = null
   #committing = false
   readonly durable: Durable
@@ -93,7 +97,8 @@ export class Monitor {
     const { life } = this.durable
     if (life?.over || (life && attempt < life.attempt)) return
     if (!life && !this.#expects('running', attempt)) return
-    this.#lastBeat = this.#now
+    this.#heard = this.#now
+    this.durable.heard = this.#now
     this.#ended = null
     this.durable.life = {
       attempt,
@@ -109,7 +114,8 @@ export class Monitor {
     const standing = this.standing(attempt)
     if (standing === 'over') return this.#ended ?? 'stop'
     if (standing === 'stale') return 'stop'
-    this.#lastBeat = this.#now
+    this.#heard = this.#now
+    if (this.durable.heard === null || this.#now - this.durable.heard >= KEEP_HEARD_MS) this.durable.heard = this.#now
     if (this.#now < (this.durable.life?.heldUntil ?? 0)) return 'continue'
     this.#live = this.#service.rules.highest(this.#live ?? this.durable.mark, { ...post, attempt })
     if (this.#now - this.#markedAt >= MARK_EVERY_MS) {
@@ -251,11 +257,14 @@ export class Monitor {
         return
       case 'starting':
         if ((task.lease_until ?? now) > now) return this.#arm(task.lease_until!)
-        yield* service.apply(this.#task, { type: 'start_failed', attempt: task.attempt }, {}, this)
+        yield* service.apply(this.#task, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' }, {}, this)
         return
       case 'running': {
-        this.#lastBeat ??= now
-        if (this.#lastBeat + LEASE_MS > now) return this.#arm(this.#lastBeat + LEASE_MS)
+        const due = Math.max(
+          service.rules.leaseEnd(this.#heard, this.durable.heard, LEASE_MS),
+          task.updated_at + LEASE_MS,
+        )
+        if (due > now) return this.#arm(due)
         yield* service.apply(this.#task, { type: 'lost', attempt: task.attempt, ranMs: this.ranMs() }, {}, this)
         return
       }
@@ -276,5 +285,5 @@ export class Monitor {
 }
 
 function empty(): Durable {
-  return { life: null, mark: null, alarm: null, uploads: new Map(), objects: new Map(), commits: 0 }
+  return { life: null, mark: null, heard: null, alarm: null, uploads: new Map(), objects: new Map(), commits: 0 }
 }

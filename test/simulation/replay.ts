@@ -174,7 +174,7 @@ function rowsOf(db: Database, rows: Rows): Behind {
   const statements = [
     db
       .prepare(
-        `SELECT id, job, account, kind, state, attempt, lost, slot, not_before, lease_until, updated_at FROM tasks WHERE id = ?1`,
+        `SELECT id, job, account, kind, state, attempt, lost, starts_failed, slot, not_before, lease_until, updated_at FROM tasks WHERE id = ?1`,
       )
       .bind(rows.task.id),
     db

@@ -6,6 +6,7 @@ import type * as lifecycle from '../../worker/contract/lifecycle.ts'
 import type * as status from '../../worker/contract/status.ts'
 import type * as task from '../../worker/contract/task.ts'
 import type { Sql } from './replay.ts'
+import type * as lease from '../../worker/lease.ts'
 import type * as live from '../../worker/live.ts'
 
 export interface Rules {
@@ -13,6 +14,7 @@ export interface Rules {
   jobState: typeof lifecycle.jobState
   terminal: typeof lifecycle.terminal
   highest: typeof live.highest
+  leaseEnd: typeof lease.leaseEnd
   publicStatus: typeof status.publicStatus
   protocolOf: typeof task.protocolOf
 }
@@ -42,5 +44,6 @@ export async function loadRules(root: string): Promise<Rules> {
   const { publicStatus } = (await load('contract/status.ts')) as typeof status
   const { protocolOf } = (await load('contract/task.ts')) as typeof task
   const { highest } = (await load('live.ts')) as typeof live
-  return { transition, jobState, terminal, highest, publicStatus, protocolOf }
+  const { leaseEnd } = (await load('lease.ts')) as typeof lease
+  return { transition, jobState, terminal, highest, leaseEnd, publicStatus, protocolOf }
 }

@@ -36,6 +36,8 @@ export interface Scenario {
   crash: number
   pause: number
   evict: number
+  /** Somebody asks for the status every few seconds, which keeps the monitor in memory. */
+  watched: boolean
   storeFails: number
   commitFails: number
   /** Restarts, freezes and graceful stops of transcoders, in milliseconds since the beginning. */
@@ -59,13 +61,14 @@ export function scenarioOf(random: Random): Scenario {
     crash: level(0, 0.02, 0.15),
     pause: level(0, 0.01, 0.05),
     evict: level(0, 0.02, 0.2),
+    watched: random.chance(0.5),
     storeFails: level(0, 0.02, 0.2),
     commitFails: level(0, 0, 0.1),
     jobs: Array.from({ length: random.whole(1, 4) }, () => jobOf(random, faultsUntil)),
     accidents: Array.from({ length: random.whole(0, 6) }, () => ({
       at: random.whole(0, faultsUntil),
       k: random.whole(0, protocols.length - 1),
-      kind: (['kill', 'freeze', 'stop'] as const)[random.whole(0, 2)]!,
+      kind: (['kill', 'freeze', 'freeze', 'stop'] as const)[random.whole(0, 3)]!,
     })),
   }
 }
@@ -90,7 +93,7 @@ function jobOf(random: Random, faultsUntil: number): JobShape {
 
 /** Four jobs that end well in a world without faults, but everything arrives several times: messages five, posts three. */
 export function repeated(random: Random): Scenario {
-  const calm = { loss: 0, crash: 0, pause: 0, evict: 0, storeFails: 0, commitFails: 0, accidents: [] }
+  const calm = { loss: 0, crash: 0, pause: 0, evict: 0, watched: true, storeFails: 0, commitFails: 0, accidents: [] }
   const jobs = Array.from({ length: 4 }, (): JobShape => ({
     ...jobOf(random, 0),
     deadlineAt: 40 * MINUTE,

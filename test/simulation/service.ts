@@ -18,6 +18,8 @@ import type { Transcoder } from './transcoder.ts'
 /** As in worker/sweep.ts. */
 const LOST_MESSAGE_MS = 10_000
 const QUIET_MS = 5 * 60_000
+/** A Durable Object that nobody calls leaves memory after this (seen in workerd; on Cloudflare it may be longer). */
+const IDLE_EVICTION_MS = 10_000
 
 export class Service {
   readonly transcoders: Transcoder[] = []
@@ -66,14 +68,18 @@ export class Service {
   }
 
   monitor(task: string): Monitor {
+    const known = this.#monitors.get(task)
+    if (known && known.callers === 0 && this.clock.now - known.touched > IDLE_EVICTION_MS) this.evict(task)
     const monitor = this.#monitors.get(task) ?? new Monitor(this, task, null)
+    monitor.touched = this.clock.now
     this.#monitors.set(task, monitor)
     return monitor
   }
 
   /** A deployment, or the platform's whim. */
   evict(task: string): void {
-    const old = this.monitor(task)
+    const old = this.#monitors.get(task)
+    if (!old) return
     old.evicted = true
     this.#monitors.set(task, new Monitor(this, task, old.durable))
   }
@@ -215,7 +221,7 @@ export class Service {
     // The answer may be lost where the start was not.
     if (accepted && !this.fault(this.scenario.loss)) return
     yield this.soon()
-    yield* this.apply(id, { type: 'start_failed', attempt })
+    yield* this.apply(id, { type: 'start_failed', attempt, reason: 'no_answer' })
   }
 
   *cancel(id: string): Process {
@@ -229,7 +235,7 @@ export class Service {
       yield this.soon()
       if (task.state !== 'starting') this.monitor(task.id).look()
       else if ((task.lease_until ?? 0) < this.clock.now)
-        yield* this.apply(task.id, { type: 'start_failed', attempt: task.attempt })
+        yield* this.apply(task.id, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' })
       else this.send({ task: task.id, attempt: task.attempt })
     }
     yield* this.schedule()
@@ -253,6 +259,8 @@ export class Service {
       dryRun: task.kind === 'plan',
       estimate: null,
       position: null,
+      startsFailed: task.starts_failed,
+      notBefore: task.not_before,
       createdAt: job.created_at,
       startedAt: job.started_at,
       finishedAt: job.finished_at,
@@ -265,12 +273,14 @@ export class Service {
     const result = yield* this.apply(id, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') return null
     yield this.soon()
+    this.checker.heard(id, attempt)
     this.monitor(id).running(attempt)
     return 'ok'
   }
 
   *progress(id: string, attempt: number, post: ProgressPost): Process<ProgressReply['verdict']> {
     yield this.soon()
+    this.checker.heard(id, attempt)
     return this.monitor(id).beat(attempt, post)
   }
 
@@ -315,8 +325,7 @@ export class Service {
   }
 
   *fail(id: string, attempt: number, error: JobError | null): Process<'ok' | null> {
-    const ranMs = this.monitor(id).ranMs()
-    const event: TaskEvent = error ? { type: 'attempt_failed', attempt, error } : { type: 'lost', attempt, ranMs }
+    const event: TaskEvent = error ? { type: 'attempt_failed', attempt, error } : { type: 'evicted', attempt }
     const result = yield* this.apply(id, event)
     return !result.ok && result.refusal === 'stale' ? null : 'ok'
   }

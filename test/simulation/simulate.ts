@@ -27,6 +27,9 @@ export interface RunOptions {
 
 const SWEEP_MS = 60_000
 const READ_MS = 3000
+/** Of a job that nobody watches. */
+const SELDOM_MS = 10 * 60_000
+const EVICT_EVERY_MS = 2000
 /** After the last job ended: late writes are over, and what was left is removed (I8). */
 const REST_MS = 40 * 60_000
 /** A world that goes on for so long goes on for ever. */
@@ -39,6 +42,7 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
   const checker = new Checker(clock, options.trace ?? null)
   const ledger = new Ledger(clock, rules, options.tape ?? null, (change) => checker.changed(change))
   checker.ledger = ledger
+  checker.isCalm = scenario.crash === 0 && scenario.pause === 0
   const service = new Service({ clock, random, rules, ledger, scenario, checker })
   for (const [k, protocol] of scenario.protocols.entries())
     service.transcoders.push(new Transcoder(service, k, protocol))
@@ -49,6 +53,7 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
   for (const [index, job] of scenario.jobs.entries()) clock.spawn(create(index + 1, job), job.createdAt)
   for (const { at, k, kind } of scenario.accidents) clock.spawn(accident(service, k, kind), at)
   clock.spawn(everySweep())
+  if (scenario.evict > 0) clock.spawn(evictions())
 
   while (checker.violations.length === 0 && clock.steps < MAX_STEPS && clock.now <= until && clock.step());
   if (clock.steps >= MAX_STEPS) checker.fault('', 'I1', 'the world does not come to rest')
@@ -76,7 +81,15 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
       checker.shown(id, status)
       // Some reads after the end: it stays as it is.
       if (status.job_completed) more--
-      yield random.whole(READ_MS, status.phase === 'queued' ? 20_000 : READ_MS * 2)
+      yield scenario.watched ? random.whole(READ_MS, status.phase === 'queued' ? 20_000 : READ_MS * 2) : SELDOM_MS
+    }
+  }
+
+  /** At any moment, whatever the monitor is doing. */
+  function* evictions(): Process {
+    while (clock.now < scenario.faultsUntil) {
+      yield random.whole(1, EVICT_EVERY_MS)
+      for (const { id } of ledger.tasks.values()) if (service.fault(scenario.evict / 10)) service.evict(id)
     }
   }
 

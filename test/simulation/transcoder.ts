@@ -87,6 +87,7 @@ export class Transcoder {
 
   /** SIGKILL; another process takes its place. */
   kill(): void {
+    if (this.#current) this.#silent(this.#current)
     if (this.#current) this.#release(this.#current)
     this.#life++
     this.#ended = []
@@ -96,7 +97,12 @@ export class Transcoder {
 
   /** SIGSTOP and, later, SIGCONT. */
   freeze(): void {
+    if (this.#current) this.#silent(this.#current)
     this.#frozenUntil = this.#service.clock.now + this.#service.random.whole(1000, 120_000)
+  }
+
+  #silent(run: Run): void {
+    if (!run.over) this.#service.checker.silent(run.id, run.attempt)
   }
 
   /** SIGTERM: nothing new, the task is given back, then the process ends. */

@@ -1,35 +1,23 @@
-// The way out of a production container: Cloudflare hands each of its requests to ContainerProxy, which is asked here as the
-// platform would ask it, with the properties that the Container class gives it.
+// The way out of a production container: the platform leads its requests for one host name to the entrypoint Outbound,
+// which is asked here as the platform would ask it. test/containers runs the same with real containers.
 import { env, exports } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { Transcoder } from '../../worker/container.ts'
+import { settings } from '../../worker/env.ts'
+import { TASK_API_HOST } from '../../worker/outbound.ts'
 
-const DOOR = 'http://door.splicepoint.internal'
-interface Loopback {
-  ContainerProxy: (options: { props: object }) => Fetcher
-}
-
-/** As startAndWaitForPorts() makes it (@cloudflare/containers, applyOutboundInterception). */
-const outbound = (): Fetcher =>
-  (exports as unknown as Loopback).ContainerProxy({
-    props: {
-      enableInternet: false,
-      containerId: env.TRANSCODER.idFromName('slot-0').toString(),
-      className: Transcoder.name,
-    },
-  })
+const DOOR = `http://${TASK_API_HOST}`
+const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})
 
 it('is named in one place only, and is the address that the Worker gives to attempts', () => {
-  expect(Object.keys(Transcoder.outboundByHost ?? {})).toEqual([new URL(DOOR).hostname])
-  expect(Transcoder.outbound).toBeUndefined()
+  expect(settings({ ...env, DOOR_URL: '', TRANSCODER_URLS: '' }).doorUrl).toBe(DOOR)
 })
 
-it('leads to the door, which wants the token of the attempt', async () => {
+it('leads to the task API, which wants the token of the attempt', async () => {
   const response = await outbound().fetch(`${DOOR}/task/1`)
   expect(response.status).toBe(401)
 })
 
-it.each(['/', '/health', '/api/v0/job', '/metrics', '/uploads', '/o/1/x', '/task'])(
+it.each(['/', '/health', '/api/v0/job', '/metrics', '/uploads', '/o/1/x', '/task', '/cdn-cgi/explorer'])(
   'leads to nothing else of the Worker: %s',
   async (path) => {
     const admin = { authorization: `Basic ${btoa('test-only-admin-key:')}` }
@@ -46,5 +34,5 @@ it.each([
   'http://169.254.169.254/',
 ])('leads to no other host: %s', async (address) => {
   const response = await outbound().fetch(address)
-  expect(response.status).toBe(520)
+  expect(response.status).toBe(403)
 })

@@ -104,7 +104,7 @@ test('the timeline of a finished job is there as JSON, in its published shape, w
   const { events, job_completed } = await (await call(`/api/v0/job/${id}/events`)).json<any>()
   expect(job_completed).toBe(true)
   const types = events.map((event: any) => event.type)
-  expect(types.slice(0, 3)).toEqual(['job.created', 'attempt.started', 'attempt.lost'])
+  expect(types.slice(0, 3)).toEqual(['job.created', 'attempt.started', 'attempt.evicted'])
   expect(types.at(-1)).toBe('job.cancelled')
   for (const [n, event] of events.entries()) {
     expect(publicEvent.safeParse(event).success, JSON.stringify(event)).toBe(true)

@@ -98,7 +98,7 @@ test('a batch that lost its race does not free the slot of the attempt that runs
     expect((await attempt.door('GET', '')).status).toBe(200)
     return batch(statements) as never
   })
-  expect(await advance(env, id, { type: 'start_failed', attempt: 1 })).toMatchObject({ ok: false })
+  expect(await advance(env, id, { type: 'start_failed', attempt: 1, reason: 'no_answer' })).toMatchObject({ ok: false })
   const slots = await env.DB.prepare('SELECT task, attempt FROM slots WHERE task IS NOT NULL').all()
   expect(slots.results).toEqual([{ task: id, attempt: 1 }])
 })

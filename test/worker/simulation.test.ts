@@ -7,6 +7,7 @@ import { protocolOf } from '#contract/task.ts'
 import { advance } from '../../worker/advance.ts'
 import { listOverdueJobs } from '../../worker/ledger/jobs.ts'
 import { listBusySlots, listNeglectedTasks, listWaitingTasks } from '../../worker/ledger/tasks.ts'
+import { leaseEnd } from '../../worker/lease.ts'
 import { highest } from '../../worker/live.ts'
 import type { Tape } from '../simulation/ledger.ts'
 import type { Sql } from '../simulation/replay.ts'
@@ -17,7 +18,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const rules = { ...lifecycle, highest, publicStatus, protocolOf }
+const rules = { ...lifecycle, highest, leaseEnd, publicStatus, protocolOf }
 const sql = { advance, listBusySlots, listWaitingTasks, listNeglectedTasks, listOverdueJobs } as unknown as Sql
 /** The long form is `npm run repeat`; docs/reliability.md has its figures. */
 const SEEDS = Number(env.SIMULATE_SEEDS || 15)

@@ -101,6 +101,8 @@ export function situation(status: PublicStatus): string {
   if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are in place.'
   if (standing === 'failed') return 'The job failed.'
   if (standing === 'cancelled') return 'The job was cancelled.'
+  const failed = status.failed_starts
+  if (failed) return `No transcoder could be started so far (${failed.count} tries); it is tried again.`
   const before = status.queue_position
   if (status.phase === 'queued' && before !== null) {
     if (before >= MAX_QUEUE_POSITION) return `Waiting; ${before} jobs or more are before it.`

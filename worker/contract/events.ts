@@ -2,13 +2,15 @@
 // Not in charge of: keeping them (ledger/tasks.ts), sending them (listeners.ts, routes/events.ts).
 import * as z from 'zod/mini'
 import type { JobError } from './errors.ts'
-import type { TaskEvent, TaskLife } from './lifecycle.ts'
+import type { StartFailure, TaskEvent, TaskLife } from './lifecycle.ts'
 
 const EVENT_TYPES = [
   'job.created',
   'attempt.started',
   'job.planned',
+  'attempt.start_failed',
   'attempt.lost',
+  'attempt.evicted',
   'job.committing',
   'job.completed',
   'job.failed',
@@ -26,6 +28,8 @@ export interface StoredEvent {
   /** Container `slot-k`, or the k-th local transcoder. */
   slot?: number
   error?: JobError
+  /** Of starts that failed: how many in a row, why the last did, and seconds until the next. */
+  starts?: { failed: number; reason: StartFailure; retrySeconds: number }
 }
 
 /** One entry of `GET /job/<id>/events`, and the `data` of a Server-Sent Event of the same name. */
@@ -41,13 +45,19 @@ export const publicEvent = z.object({
 })
 export type PublicEvent = z.infer<typeof publicEvent>
 
-/** What a transition adds to the timeline; null for those that repeat without end (a claim, a start that failed). */
+/** Starts that go on failing are told at the 2nd, 4th, 8th, … time: one may always fail, and a day has 1,440 minutes. */
+function isTold(failedStarts: number): boolean {
+  return failedStarts >= 2 && Number.isInteger(Math.log2(failedStarts))
+}
+
+/** What a transition adds to the timeline; null for those that repeat without end (a claim, most starts that failed). */
 export function eventOf(
   event: TaskEvent,
   from: TaskLife & { slot: number | null },
   next: TaskLife,
   error: JobError | null,
   at: number,
+  delayMs: number,
 ): StoredEvent | null {
   const attempt = next.attempt > 0 ? { attempt: next.attempt } : {}
   switch (next.state) {
@@ -62,16 +72,34 @@ export function eventOf(
       return { type: 'attempt.started', at, ...attempt, ...(from.slot === null ? {} : { slot: from.slot }) }
     case 'queued':
       if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt }
+      if (event.type === 'evicted') return { type: 'attempt.evicted', at, ...attempt }
+      if (event.type === 'start_failed' && isTold(next.starts_failed)) {
+        const starts = { failed: next.starts_failed, reason: event.reason, retrySeconds: Math.round(delayMs / 1000) }
+        return { type: 'attempt.start_failed', at, ...attempt, starts }
+      }
       return event.type === 'attempt_failed' ? { type: 'attempt.lost', at, ...attempt, error: event.error } : null
     case 'starting':
       return null
   }
 }
 
+/** For people; also in the status of a job that waits (status.ts). */
+export const startFailures: Readonly<Record<StartFailure, string>> = {
+  no_answer: 'it did not answer in time',
+  refused: 'it refused the task',
+  no_capacity: 'the platform had no container to give',
+}
+
 const sentences: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
   'job.created': () => 'The job was accepted and waits for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
   'job.planned': () => 'The source was probed; it is decided what is made of it.',
+  'attempt.start_failed': ({ starts }) =>
+    starts === undefined
+      ? 'A transcoder could not be started.'
+      : `A transcoder could not be started ${starts.failed} times in a row (the last time ${startFailures[starts.reason]}); the next try follows in ${starts.retrySeconds} s.`,
+  'attempt.evicted': (event) =>
+    `Attempt ${event.attempt} was given back, because its transcoder was told to stop; another one follows. It does not count as lost.`,
   'attempt.lost': (event) =>
     `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another one follows.`,
   'job.committing': () => 'Everything is stored; the outputs are being put in their places.',

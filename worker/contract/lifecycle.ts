@@ -28,6 +28,8 @@ export interface TaskLife {
   attempt: number
   /** Attempts that ended without a result. */
   lost: number
+  /** Starts in a row that failed; 0 once a transcoder has asked for the task. */
+  starts_failed: number
 }
 
 /** Attempts that may be lost before the job fails. */
@@ -35,15 +37,20 @@ export const MAX_LOST_ATTEMPTS = 4
 /** An attempt that ran longer than this before it was lost was probably ended by its container's life, not by an accident. */
 export const LONG_ATTEMPT_MS = 5 * 60_000
 
+/** Why nothing ran: no answer in time, a refusal, or no container that the platform could give. */
+export type StartFailure = 'no_answer' | 'refused' | 'no_capacity'
+
 export type TaskEvent =
   /** A free slot takes the task. */
   | { type: 'claim' }
-  /** The transcoder could not be reached or refused; nothing ran. */
-  | { type: 'start_failed'; attempt: number }
+  /** The transcoder could not be started, refused, or never asked for its task; nothing ran. */
+  | { type: 'start_failed'; attempt: number; reason: StartFailure }
   /** The transcoder asked for its task. */
   | { type: 'started'; attempt: number }
-  /** Lease expired, container gone, or given back on SIGTERM. */
+  /** Lease expired, or the transcoder is gone. */
   | { type: 'lost'; attempt: number; ranMs: number }
+  /** Given back by a transcoder that was told to end (a rollout, a host that restarts): not the job's fault, so not counted. */
+  | { type: 'evicted'; attempt: number }
   | { type: 'attempt_failed'; attempt: number; error: JobError }
   | { type: 'finish'; attempt: number }
   /** A dry run has its estimate. */
@@ -78,6 +85,13 @@ function retryDelayMs(lost: number): number {
 }
 
 const START_RETRY_MS = 2000
+const MAX_START_RETRY_MS = 60_000
+const EVICTED_RETRY_MS = 1000
+
+/** Before the next start, in milliseconds: a transcoder that cannot start is not asked every two seconds for a day. */
+function startRetryMs(failed: number): number {
+  return Math.min(MAX_START_RETRY_MS, START_RETRY_MS * 2 ** (failed - 1))
+}
 
 function move(
   life: TaskLife,
@@ -132,16 +146,22 @@ export function transition(life: TaskLife, event: TaskEvent): Transition {
       return life.state === 'queued'
         ? move(life, { state: 'starting', attempt: life.attempt + 1 }, ['take_slot'])
         : refuse('impossible')
-    case 'start_failed':
-      return life.state === 'starting'
-        ? move(life, { state: 'queued' }, ['rest_slot', 'schedule'], null, START_RETRY_MS)
-        : refuse('impossible')
+    case 'start_failed': {
+      if (life.state !== 'starting') return refuse('impossible')
+      const failed = life.starts_failed + 1
+      const change = { state: 'queued', starts_failed: failed } as const
+      return move(life, change, ['rest_slot', 'schedule'], null, startRetryMs(failed))
+    }
     case 'started':
       if (life.state === 'running') return refuse('same')
-      return life.state === 'starting' ? move(life, { state: 'running' }, []) : refuse('impossible')
+      return life.state === 'starting' ? move(life, { state: 'running', starts_failed: 0 }, []) : refuse('impossible')
     case 'lost':
       return life.state === 'starting' || life.state === 'running'
         ? lose(life, exhaustedError(event.ranMs))
+        : refuse('impossible')
+    case 'evicted':
+      return life.state === 'starting' || life.state === 'running'
+        ? move(life, { state: 'queued' }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)
         : refuse('impossible')
     case 'attempt_failed':
       if (life.state !== 'starting' && life.state !== 'running') return refuse('impossible')

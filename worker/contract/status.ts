@@ -55,6 +55,8 @@ export interface PublicStatus {
   input_name: string
   /** Queued jobs that stand before it; MAX_QUEUE_POSITION = so many or more. */
   queue_position: number | null
+  /** While a job waits because no transcoder could be started for it: how often in a row, and when it is tried again. */
+  failed_starts: { count: number; next_try_at: string } | null
   eta_seconds: number | null
   created_at: string
   started_at: string | null
@@ -76,6 +78,9 @@ export interface StatusFacts {
   inputName: string
   /** Queued tasks before this one; only while it waits. */
   position: number | null
+  /** Starts in a row that failed, and when the next is due, in milliseconds since 1970. */
+  startsFailed: number
+  notBefore: number
   /** Milliseconds since 1970. */
   createdAt: number
   startedAt: number | null
@@ -136,6 +141,12 @@ export function publicFigures(progress: ProgressPost | null, success: boolean) {
   }
 }
 
+/** One may always fail; it is told from the second on, as the events are. */
+function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): PublicStatus['failed_starts'] {
+  if ((task !== 'queued' && task !== 'starting') || count < 2) return null
+  return { count, next_try_at: new Date(notBefore).toISOString() }
+}
+
 /** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
 export function publicStatus(facts: StatusFacts): PublicStatus {
   const { progress } = facts
@@ -155,6 +166,7 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     retry_of: facts.retryOf,
     input_name: facts.inputName,
     queue_position: facts.position,
+    failed_starts: failedStarts(facts),
     eta_seconds:
       ended || facts.task !== 'running'
         ? null

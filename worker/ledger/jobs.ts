@@ -40,6 +40,10 @@ export interface JobWithTask extends JobRow {
   task_state: TaskState
   attempt: number
   lost: number
+  /** In a row. */
+  starts_failed: number
+  /** A queued task waits until then; milliseconds since 1970. */
+  not_before: number
 }
 
 export interface NewJob {
@@ -124,7 +128,7 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
     .first<{ fingerprint: string; job_id: string; warnings: string }>()
 }
 
-const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost`
+const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before`
 const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
 /** Whole rows of jobs with their tasks; a WHERE follows. */
 export const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`

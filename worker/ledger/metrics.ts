@@ -6,15 +6,27 @@ export interface Figures {
   ended: { state: string; code: string | null; n: number }[]
   oldest: number | null
   slots: number
+  /** Tasks that wait because their last starts failed. */
+  startsFailing: number
   lost: number
   speed: { total: number; n: number }
   bytes: number
   webhooks: { state: string; n: number }[]
 }
 
+/** From the third on it is no accident. Served by the index tasks_by_failed_starts. */
+const failingStarts = `starts_failed > 0 AND starts_failed >= 3 AND state IN ('queued', 'starting')`
+
+/** How many tasks wait because no transcoder could be started for them three times in a row or more. */
+export async function countFailingStarts(db: D1Database): Promise<number> {
+  return (await db.prepare(`SELECT COUNT(*) AS n FROM tasks WHERE ${failingStarts}`).first<number>('n')) ?? 0
+}
+
 /** One round trip. `since`: the beginning of the last hour. */
 export async function readFigures(db: D1Database, since: number): Promise<Figures> {
-  const [active, ended, oldest, slots, lost, work, webhooks] = await db.batch<Record<string, number | string | null>>([
+  const [active, ended, oldest, slots, failing, lost, work, webhooks] = await db.batch<
+    Record<string, number | string | null>
+  >([
     db.prepare(`SELECT state, COUNT(*) AS n FROM jobs WHERE finished_at IS NULL GROUP BY state`),
     db
       .prepare(
@@ -25,6 +37,7 @@ export async function readFigures(db: D1Database, since: number): Promise<Figure
       `SELECT MIN(jobs.created_at) AS at FROM tasks JOIN jobs ON jobs.id = tasks.job WHERE tasks.state = 'queued'`,
     ),
     db.prepare(`SELECT COUNT(*) AS n FROM slots WHERE task IS NOT NULL`),
+    db.prepare(`SELECT COUNT(*) AS n FROM tasks WHERE ${failingStarts}`),
     db
       .prepare(
         `SELECT COALESCE(SUM(tasks.lost), 0) AS n FROM jobs JOIN tasks ON tasks.job = jobs.id WHERE jobs.finished_at >= ?1`,
@@ -55,6 +68,7 @@ export async function readFigures(db: D1Database, since: number): Promise<Figure
     })),
     oldest: at == null ? null : Number(at),
     slots: number(slots),
+    startsFailing: number(failing),
     lost: number(lost),
     speed: { total: number(work, 'speed'), n: number(work) },
     bytes: number(work, 'bytes'),

@@ -24,7 +24,7 @@ export interface TaskRow extends TaskLife {
 const timeline = (parameter: string) =>
   `timeline = CASE WHEN ${parameter} IS NULL THEN timeline ELSE json_insert(timeline, '$[#]', json(${parameter})) END`
 
-const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.slot, tasks.plan,
+const columns = `tasks.id, tasks.job, tasks.account, tasks.kind, tasks.state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.slot, tasks.plan,
   tasks.priority, tasks.not_before, tasks.lease_until, tasks.updated_at, jobs.job_id, jobs.webhook`
 
 export function findTask(db: D1Database, task: string) {
@@ -51,7 +51,7 @@ export function changeTask(db: D1Database, task: string, change: TaskChange): D1
   return db
     .prepare(
       `UPDATE tasks SET state = ?2, attempt = ?3, lost = ?4, slot = ?5, not_before = ?6, lease_until = ?7, updated_at = ?8,
-         ${timeline('?12')}
+         starts_failed = ?13, ${timeline('?12')}
        WHERE id = ?1 AND state = ?9 AND attempt = ?10 AND lost = ?11
        RETURNING id`,
     )
@@ -68,6 +68,7 @@ export function changeTask(db: D1Database, task: string, change: TaskChange): D1
       from.attempt,
       from.lost,
       change.event && JSON.stringify(change.event),
+      next.starts_failed,
     )
 }
 

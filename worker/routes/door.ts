@@ -200,7 +200,7 @@ export const door = new Hono<DoorEnv>()
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
     const result =
       reason === 'interrupted'
-        ? await apply(c.env, { id, jobId }, { type: 'lost', attempt, ranMs: await monitorOf(c.env, jobId).ranMs() })
+        ? await apply(c.env, { id, jobId }, { type: 'evicted', attempt })
         : await apply(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: asJobError(error) })
     if (!result.ok && result.refusal === 'stale') throw stale()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })

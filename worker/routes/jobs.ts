@@ -224,6 +224,8 @@ function created(c: Context<AppEnv>, job: Created): Response {
         retryOf: job.retryOf,
         inputName: job.inputName,
         position: null,
+        startsFailed: 0,
+        notBefore: 0,
         createdAt: job.createdAt,
         startedAt: null,
         finishedAt: null,

@@ -47,6 +47,11 @@ function metricsText(figures: Figures, slots: number, now: number): string {
   gauge('queue_age_seconds', 'Age of the oldest job that waits.', [[{}, age]])
   gauge('slots', 'Transcoders that may run.', [[{}, slots]])
   gauge('slots_busy', 'Transcoders that run.', [[{}, figures.slots]])
+  gauge(
+    'starts_failing',
+    'Jobs that wait because no transcoder could be started for them three times in a row or more.',
+    [[{}, figures.startsFailing]],
+  )
   gauge('attempts_lost_last_hour', 'Attempts without a result, of jobs that ended within the last hour.', [
     [{}, figures.lost],
   ])

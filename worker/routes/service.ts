@@ -2,17 +2,19 @@
 import { Hono } from 'hono'
 import { publishedLimits } from '#contract/limits.ts'
 import { settings } from '../env.ts'
+import { countFailingStarts } from '../ledger/metrics.ts'
 import type { AppEnv } from '../http.ts'
 
 export const service = new Hono<AppEnv>()
-  /** 200 when jobs can be taken; 503 with what is missing otherwise. No authentication: load balancers ask. */
+  /** 200 when jobs can be taken (`degraded`: but their transcoders do not start); 503 with what is missing otherwise. No authentication: load balancers ask. */
   .get('/health', async (c) => {
     const missing: string[] = []
     for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
       if (!c.env[name]) missing.push(`the secret ${name} is not set (npx wrangler secret put ${name})`)
     }
+    let startsFailing = 0
     try {
-      await c.env.DB.prepare('SELECT 1 FROM jobs LIMIT 1').first()
+      startsFailing = await countFailingStarts(c.env.DB)
     } catch {
       missing.push(
         'the database has no tables (npm run migrate; deployed: npx wrangler d1 migrations apply DB --remote)',
@@ -22,9 +24,11 @@ export const service = new Hono<AppEnv>()
     missing.push(...problems)
     return c.json(
       {
-        status: missing.length === 0 ? 'ok' : 'not_ready',
+        // Jobs are taken while starts fail, and wait.
+        status: missing.length > 0 ? 'not_ready' : startsFailing > 0 ? 'degraded' : 'ok',
         missing,
         slots: maxSlots,
+        starts_failing: startsFailing,
         transcoders: transcoderUrls.length > 0 ? 'local' : 'containers',
         egress,
       },
