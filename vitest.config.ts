@@ -1,5 +1,6 @@
 // In charge of: where tests run. `worker`: inside workerd, on the real app with real D1, R2, queue and Durable Objects.
 // `node`: in Node 24, for the transcoder, the scripts and everything that runs ffmpeg or whole processes.
+// `containers`: the service as it is deployed, with transcoders in real containers, where CONTAINERS names a Docker engine.
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
@@ -51,6 +52,18 @@ export default defineConfig({
           include: ['test/node/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'containers',
+          include: ['test/containers/**/*.test.ts'],
+          globalSetup: ['test/containers/times.ts'],
+          testTimeout: 5 * 60_000,
+          hookTimeout: 120_000,
+          // Alone, one file behind the other: each has a service and containers of its own, and times are taken.
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

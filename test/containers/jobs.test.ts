@@ -1,0 +1,162 @@
+// Whole jobs on the path of every deployed one: Worker, Durable Object, container without internet, outbound handler, task door.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Estimate } from '../../worker/contract/estimate.ts'
+import { MAX_DOOR_BODY_BYTES } from '../../worker/contract/task.ts'
+import { docker } from '../../scripts/image/docker.ts'
+import { ffmpeg } from '../node/media.ts'
+import { jobOf } from '../node/service/client.ts'
+import { Bench, MINUTE_MS } from './bench.ts'
+import { isWanted } from './engine.ts'
+
+// CONTAINERS names no engine: skipped.
+describe.skipIf(!isWanted)('a job in a container', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await Bench.open(2)
+  }, 25 * MINUTE_MS)
+  afterAll(() => bench?.[Symbol.asyncDispose]())
+
+  it('is made by its first attempt', async () => {
+    const id = await bench.create()
+    await bench.whole(id)
+    expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 1, lost: [] })
+    await bench.tookToStart('start of a job, first of its slot', id)
+  })
+
+  it('has a container that no other job had, and loses no attempt to the one before on its slot', async () => {
+    const { id: other, box: occupied } = await bench.running()
+    const boxes = new Set([occupied.id])
+    // The other slot is the only free one.
+    for (let k = 1; k <= 3; k++) {
+      const id = await bench.create()
+      await bench.whole(id)
+      expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 1, lost: [] })
+      if (k > 1) await bench.tookToStart('start of a job behind another on its slot', id)
+      const [box] = (await bench.lab.boxes()).filter((each) => each.id !== occupied.id)
+      boxes.add(box!.id)
+    }
+    expect(boxes.size).toBe(4)
+    bench.held.release()
+    await bench.whole(other)
+    expect(await bench.attempts(other)).toEqual({ made: 1, lost: [] })
+  })
+
+  it('runs beside another, and a third waits for its turn', async () => {
+    const { id: first, box } = await bench.running()
+    const { id: second, box: beside } = await bench.running()
+    expect(beside.id).not.toBe(box.id)
+    const third = await bench.create()
+    expect(await bench.lab.status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
+    expect(await bench.lab.boxes()).toHaveLength(2)
+    bench.held.release()
+    for (const id of [first, second, third]) {
+      await bench.whole(id)
+      expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 1, lost: [] })
+    }
+  })
+
+  it('tells in a dry run what it would make, and makes nothing', async () => {
+    const response = await bench.lab.call('/api/v0/job?dry_run=true', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(jobOf(bench.flowing.url, 'http')),
+    })
+    const { _auto_generated_id_: id } = (await response.json()) as { _auto_generated_id_: number }
+    const status = await bench.lab.ended(id)
+    expect(status).toMatchObject({ state: 'ready', error: null, outputs: [], dry_run: true })
+    const estimate = status.estimate as Estimate
+    expect(estimate.probe.duration_seconds).toBeCloseTo(8, 1)
+    expect(estimate.plan.outputs.map(({ path }) => path)).toEqual(['video.mp4'])
+    expect(await bench.attempts(id)).toMatchObject({ lost: [] })
+  })
+
+  it('stores HLS and DASH, every object with the hash that is told', async () => {
+    const id = await bench.create(bench.flowing, {
+      bucket_output_path: 'show',
+      segment_length: 2,
+      gop_length: 1,
+      output_container: 'hls',
+      segmented_output_hls: true,
+      segmented_output_dash: true,
+      videoProfiles: [
+        { output: '', width: 320, height: 180, video_bitrate: 400 },
+        { output: 'low', width: 160, height: 90, video_bitrate: 150 },
+      ],
+    })
+    const { outputs } = await bench.whole(id)
+    const paths = outputs.map(({ path }) => path)
+    expect(paths).toEqual(expect.arrayContaining(['show/master.m3u8', 'show/manifest.mpd', 'show/job.json']))
+    expect(await bench.attempts(id)).toEqual({ made: 1, lost: [] })
+  })
+
+  it('stores a file of several parts', async () => {
+    // Noise cannot be compressed: as many bytes as are asked for.
+    const source = bench.space.file('noise.mp4')
+    await ffmpeg([
+      ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=10,noise=alls=100:allf=t'],
+      ...['-c:v', 'mpeg4', '-q:v', '8', source],
+    ])
+    const input = await bench.lab.upload(source)
+    const id = await bench.lab.create(
+      jobOf(input, 'file-upload', {
+        videoProfiles: [{ output: 'large.mp4', width: 1280, height: 720, video_bitrate: 40_000 }],
+        audioProfiles: [],
+        h264_quality: 'fastest',
+      }),
+    )
+    const { outputs } = await bench.whole(id)
+    expect(outputs.find(({ path }) => path === 'large.mp4')?.size).toBeGreaterThan(1.2 * MAX_DOOR_BODY_BYTES)
+    expect(await bench.attempts(id)).toEqual({ made: 1, lost: [] })
+  })
+
+  it('reaches nothing from its container but the task door', async () => {
+    const { id, box } = await bench.running()
+    // On every address of this machine, its bridge to the containers included.
+    let met = 0
+    const listener = createServer((socket) => {
+      met += 1
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nin')
+    })
+    listener.listen(0, '0.0.0.0')
+    await once(listener, 'listening')
+    const { port } = listener.address() as AddressInfo
+    const bridge = await docker('network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}')
+    const own = Object.values(networkInterfaces()).flatMap((all) =>
+      (all ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => address),
+    )
+    expect(own).toContain(bridge)
+    const ask = (url: string): Promise<string> =>
+      box.node(
+        `try { const r = await fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(20_000) }); console.log(r.status) }
+         catch (error) { console.log('nothing', error.cause?.code ?? error.name) }`,
+      )
+    // It is there for this machine.
+    expect((await fetch(`http://${bridge}:${port}/`)).status).toBe(200)
+    met = 0
+    for (const address of new Set(own)) expect(await ask(`http://${address}:${port}/`)).toMatch(/^nothing/)
+    const others = [
+      `http://host.docker.internal:${port}/`,
+      'http://example.com/',
+      'https://example.com/',
+      'http://1.1.1.1/',
+      'https://1.1.1.1/',
+      'http://169.254.169.254/',
+      // Another name than its own leads nowhere, wherever it is sent to.
+      'http://other.splicepoint.internal/',
+      bench.lab.base,
+    ]
+    for (const url of others) expect(await ask(url), url).toMatch(/^nothing/)
+    expect(met).toBe(0)
+    listener.close()
+    // The door is there, and is not the API.
+    expect(await ask('http://door.splicepoint.internal/task/1')).toBe('401')
+    for (const path of ['/api/v0/job', '/health', '/metrics'])
+      expect(await ask(`http://door.splicepoint.internal${path}`), path).toBe('404')
+    bench.held.release()
+    await bench.whole(id)
+  })
+})
