@@ -16,10 +16,20 @@ export const MINUTE_MS = 60_000
 const END_MS = 4 * MINUTE_MS
 const HELD_AT = 0.6
 
+export interface Attempts {
+  /** The number of the one that made the job. */
+  made: number | null
+  lost: number[]
+}
+
+/** As it should be. */
+export const FIRST: Attempts = { made: 1, lost: [] }
+
 export class Bench {
   readonly lab: Laboratory
-  /** Jobs of it run until the bench lets it go on. */
+  /** Jobs of it run until `release`. */
   readonly held: MediaServer
+  #isHolding = false
   readonly flowing: MediaServer
   readonly space: Awaited<ReturnType<typeof workspace>>
   private constructor(made: Pick<Bench, 'lab' | 'held' | 'flowing' | 'space'>) {
@@ -50,10 +60,21 @@ export class Bench {
     return this.lab.create(jobOf(source.url, 'http', change))
   }
 
+  hold(): void {
+    if (!this.#isHolding) this.held.hold(HELD_AT)
+    this.#isHolding = true
+  }
+
+  /** Every job goes on. */
+  release(): void {
+    this.held.release()
+    this.#isHolding = false
+  }
+
   /** A job whose source is held back behind its middle, and the container in which it surely runs. */
   async running(): Promise<{ id: number; box: Box }> {
     const before = new Set((await this.lab.busyBoxes()).map(({ id }) => id))
-    this.held.hold(HELD_AT)
+    this.hold()
     const id = await this.create(this.held)
     await this.lab.encoding(id)
     const [box] = (await this.lab.busyBoxes()).filter((each) => !before.has(each.id))
@@ -61,12 +82,22 @@ export class Bench {
     return { id, box }
   }
 
-  /** A container that was not there before. */
-  another(known: readonly Box[]): Promise<Box> {
-    return until('another container', async () => {
-      const boxes = await this.lab.boxes()
-      return boxes.find(({ id }) => known.every((each) => each.id !== id)) ?? null
-    })
+  /** A job whose container was frozen before its transcoder could call: it will never begin by itself. */
+  async frozenStart(): Promise<{ id: number; box: Box }> {
+    for (;;) {
+      const before = await this.lab.boxes()
+      this.hold()
+      const id = await this.create(this.held)
+      const box = await until('another container', async () => {
+        const boxes = await this.lab.boxes()
+        return boxes.find((each) => before.every((old) => old.id !== each.id)) ?? null
+      })
+      await box.pause()
+      const begun = (await this.lab.events(id)).some(({ type }) => type === 'attempt.started')
+      if (!begun) return { id, box }
+      // It was faster: once more.
+      await this.lab.cancel(id)
+    }
   }
 
   /** It ended well, and everything that it lists is there, byte for byte what it says. */
@@ -89,8 +120,18 @@ export class Bench {
     return status
   }
 
-  /** The number of the attempt that made it, when no other was lost before. */
-  async attempts(id: number): Promise<{ made: number | null; lost: number[] }> {
+  /** Jobs one behind the other: the attempts of each. Whatever happened before is not in their way. */
+  async next(count: number): Promise<Attempts[]> {
+    const all: Attempts[] = []
+    for (let k = 0; k < count; k++) {
+      const id = await this.create()
+      await this.whole(id)
+      all.push(await this.attempts(id))
+    }
+    return all
+  }
+
+  async attempts(id: number): Promise<Attempts> {
     const events = await this.lab.events(id)
     return {
       made: events.findLast(({ type }) => type === 'job.completed')?.attempt ?? null,

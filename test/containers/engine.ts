@@ -23,6 +23,9 @@ export async function useEngine(): Promise<string> {
   return version
 }
 
+/** What the sidecar sends for its container (sidecar/sidecar.py marks it). */
+const LEAVING = ['-o', 'eth0', '-m', 'mark', '--mark', '100', '-j', 'DROP']
+
 interface State {
   Status: 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
   ExitCode: number
@@ -75,6 +78,15 @@ export class Box {
 
   pause(): Promise<string> {
     return docker('pause', this.id)
+  }
+
+  /** Nothing of it reaches the runtime any more, and nothing is refused: packets are lost. The way in stays. */
+  async cutOff(): Promise<void> {
+    await docker('exec', `${this.name}-proxy`, 'iptables', '--insert', 'OUTPUT', ...LEAVING)
+  }
+
+  async letThrough(): Promise<void> {
+    await docker('exec', `${this.name}-proxy`, 'iptables', '--delete', 'OUTPUT', ...LEAVING)
   }
 }
 

@@ -1,4 +1,5 @@
 // Whole jobs on the path of every deployed one: Worker, Durable Object, container without internet, outbound handler, task door.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -8,9 +9,10 @@ import type { Estimate } from '../../worker/contract/estimate.ts'
 import { MAX_DOOR_BODY_BYTES } from '../../worker/contract/task.ts'
 import { docker } from '../../scripts/image/docker.ts'
 import { ffmpeg } from '../node/media.ts'
-import { jobOf } from '../node/service/client.ts'
-import { Bench, MINUTE_MS } from './bench.ts'
+import { jobOf, until } from '../node/service/client.ts'
+import { Bench, FIRST, MINUTE_MS } from './bench.ts'
 import { isWanted } from './engine.ts'
+import { took } from './times.ts'
 
 // CONTAINERS names no engine: skipped.
 describe.skipIf(!isWanted)('a job in a container', () => {
@@ -23,7 +25,7 @@ describe.skipIf(!isWanted)('a job in a container', () => {
   it('is made by its first attempt', async () => {
     const id = await bench.create()
     await bench.whole(id)
-    expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 1, lost: [] })
+    expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
     await bench.tookToStart('start of a job, first of its slot', id)
   })
 
@@ -34,15 +36,15 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     for (let k = 1; k <= 3; k++) {
       const id = await bench.create()
       await bench.whole(id)
-      expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 1, lost: [] })
+      expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
       if (k > 1) await bench.tookToStart('start of a job behind another on its slot', id)
       const [box] = (await bench.lab.boxes()).filter((each) => each.id !== occupied.id)
       boxes.add(box!.id)
     }
     expect(boxes.size).toBe(4)
-    bench.held.release()
+    bench.release()
     await bench.whole(other)
-    expect(await bench.attempts(other)).toEqual({ made: 1, lost: [] })
+    expect(await bench.attempts(other)).toEqual(FIRST)
   })
 
   it('runs beside another, and a third waits for its turn', async () => {
@@ -52,10 +54,10 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     const third = await bench.create()
     expect(await bench.lab.status(third)).toMatchObject({ phase: 'queued', queue_position: 0 })
     expect(await bench.lab.boxes()).toHaveLength(2)
-    bench.held.release()
+    bench.release()
     for (const id of [first, second, third]) {
       await bench.whole(id)
-      expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 1, lost: [] })
+      expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
     }
   })
 
@@ -90,7 +92,7 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     const { outputs } = await bench.whole(id)
     const paths = outputs.map(({ path }) => path)
     expect(paths).toEqual(expect.arrayContaining(['show/master.m3u8', 'show/manifest.mpd', 'show/job.json']))
-    expect(await bench.attempts(id)).toEqual({ made: 1, lost: [] })
+    expect(await bench.attempts(id)).toEqual(FIRST)
   })
 
   it('stores a file of several parts', async () => {
@@ -110,7 +112,7 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     )
     const { outputs } = await bench.whole(id)
     expect(outputs.find(({ path }) => path === 'large.mp4')?.size).toBeGreaterThan(1.2 * MAX_DOOR_BODY_BYTES)
-    expect(await bench.attempts(id)).toEqual({ made: 1, lost: [] })
+    expect(await bench.attempts(id)).toEqual(FIRST)
   })
 
   it('reaches nothing from its container but the task door', async () => {
@@ -156,7 +158,20 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     expect(await ask('http://door.splicepoint.internal/task/1')).toBe('401')
     for (const path of ['/api/v0/job', '/health', '/metrics'])
       expect(await ask(`http://door.splicepoint.internal${path}`), path).toBe('404')
-    bench.held.release()
+    bench.release()
     await bench.whole(id)
+  })
+
+  it('leaves no container behind for long', async () => {
+    const id = await bench.create()
+    await bench.whole(id)
+    const since = await bench.at(id, 'job.completed')
+    await until('every container to be gone', async () => (await bench.lab.boxes()).length === 0, 4 * MINUTE_MS)
+    await took('idle container gone', Date.now() - since)
+    // And the next job has one.
+    const next = await bench.create()
+    await bench.whole(next)
+    expect(await bench.attempts(next), await bench.story(next)).toEqual(FIRST)
+    await bench.tookToStart('start of a job after its slot was idle', next)
   })
 })
