@@ -2,8 +2,8 @@
 // a reading of the whole job now and then; where there is no stream, readings alone. Not in charge of: showing it.
 import type { JobRead } from '#contract/answers.ts'
 import type { PublicEvent } from '#contract/events.ts'
-import type { PublicStatus } from '#contract/status.ts'
 import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
+import { isBehind, withFigures } from './newest.ts'
 import { eventReader } from './sse.ts'
 
 /** Without a stream. */
@@ -32,7 +32,7 @@ export function watchJob(id: number, watcher: Watcher): () => void {
   let hurry = new AbortController()
 
   const tell = (news: JobRead): void => {
-    if (signal.aborted) return
+    if (signal.aborted || (job && isBehind(news.status, job.status))) return
     job = news
     watcher.onJob(news)
   }
@@ -114,12 +114,6 @@ export function watchJob(id: number, watcher: Watcher): () => void {
   }
   void follow()
   return () => stopped.abort()
-}
-
-/** The figures of 2.4 as an event brings them, in place of the ones that were read. */
-function withFigures(status: PublicStatus, data: string): PublicStatus {
-  const { attempt: _attempt, ...figures } = JSON.parse(data) as Partial<PublicStatus> & { attempt?: number }
-  return { ...status, ...figures, state: 'running', queue_position: null }
 }
 
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
