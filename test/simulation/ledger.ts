@@ -235,21 +235,30 @@ export class Ledger {
     return slots
   }
 
-  /** Fair share, then age; priorities are all the same here. */
+  /** Fair share, then turns of accounts, then who has waited longest; priorities are all the same here. */
   waiting(limit: number): Task[] {
     const { now } = this.#clock
     const holds = new Map<string, number>()
     for (const { account } of this.slots.values())
       if (account !== null) holds.set(account, (holds.get(account) ?? 0) + 1)
-    const found = [...this.tasks.values()]
-      .filter((task) => task.state === 'queued' && task.not_before <= now)
-      .toSorted((a, b) => a.job - b.job)
+    const queued = [...this.tasks.values()].filter(({ state }) => state === 'queued')
+    const served = new Map<string, number>()
+    const was = (account: string, at: number) => served.set(account, Math.max(served.get(account) ?? 0, at))
+    for (const { account, started_at: at } of this.jobs.values()) was(account, at ?? 0)
+    for (const { account, attempt, updated_at: at } of queued) was(account, attempt > 0 ? at : 0)
+    const byAge = (a: Task, b: Task) => a.updated_at - b.updated_at || a.job - b.job
+    const found = queued
+      .toSorted(byAge)
       .map((task) => {
         const share = (holds.get(task.account) ?? 0) + 1
         holds.set(task.account, share)
         return { task, share }
       })
-      .toSorted((a, b) => a.share - b.share || a.task.job - b.task.job)
+      .filter(({ task }) => task.not_before <= now)
+      .toSorted(
+        (a, b) =>
+          a.share - b.share || served.get(a.task.account)! - served.get(b.task.account)! || byAge(a.task, b.task),
+      )
       .slice(0, limit)
       .map(({ task }) => task)
     this.#tape?.push({ kind: 'waiting', now, limit, tasks: found.map(({ id }) => id) })

@@ -205,8 +205,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'SQL: waiting tasks start before their time',
     file: tasks,
-    find: `WHERE tasks.state = 'queued' AND tasks.not_before <= ?1`,
-    put: `WHERE tasks.state = 'queued' AND ?1 = ?1`,
+    find: `WHERE waiting.not_before <= ?1 AND`,
+    put: `WHERE ?1 = ?1 AND`,
     seeds: 200,
     finds: /model and SQL differ/,
     sql: true,

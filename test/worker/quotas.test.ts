@@ -86,6 +86,81 @@ test('an account with 1,000 waiting jobs does not keep one with a single job wai
   expect(await dispatch(5)).toEqual({ many: 4, one: 1 })
 })
 
+/** Gives the only slot away as the scheduler does; → whose task has it. */
+async function serveOne(): Promise<{ id: string; account: string; attempt: number }> {
+  const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
+  if (!task) throw new Error('nothing waits')
+  const claimed = await advance(env, task.id, { type: 'claim' }, { slot: 0 })
+  if (!claimed.ok) throw new Error(`not claimed: ${claimed.refusal}`)
+  const { attempt } = claimed.next
+  expect((await advance(env, task.id, { type: 'started', attempt })).ok).toBe(true)
+  return { id: task.id, account: task.account, attempt }
+}
+
+/** What the transcoder says at the end frees the slot. */
+async function end(task: { id: string; attempt: number }, well: boolean): Promise<void> {
+  const { attempt } = task
+  const error = { code: 'output_unreachable', message: 'x' } as const
+  const said = well ? ({ type: 'finish', attempt } as const) : ({ type: 'attempt_failed', attempt, error } as const)
+  expect((await advance(env, task.id, said)).ok).toBe(true)
+}
+
+/** Each step takes a while: what happened first has the earlier time. */
+function steps(): () => void {
+  let now = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => now)
+  return () => void (now += 120_000)
+}
+
+test('with one slot, jobs that are lost again and again do not keep another account’s first job waiting', async () => {
+  const pass = steps()
+  await insert('lossy', 3)
+  await insert('other', 1)
+  const served: string[] = []
+  for (let n = 0; n < 5; n++) {
+    const task = await serveOne()
+    served.push(task.account)
+    // While the lost one waits for its retry, the next of its account does not take its turn.
+    pass()
+    await end(task, task.account === 'other')
+  }
+  expect(served).toEqual(['lossy', 'other', 'lossy', 'lossy', 'lossy'])
+})
+
+test('with one slot, accounts take turns, however many jobs one of them sent before', async () => {
+  const pass = steps()
+  await insert('many', 6)
+  await insert('some', 2)
+  await insert('one', 1)
+  const served: string[] = []
+  for (let n = 0; n < 7; n++) {
+    const task = await serveOne()
+    served.push(task.account)
+    pass()
+    await end(task, true)
+  }
+  expect(served).toEqual(['many', 'some', 'one', 'many', 'some', 'many', 'many'])
+})
+
+test('a job that was lost takes its next turn behind accounts that had none yet', async () => {
+  const pass = steps()
+  await insert('a', 1)
+  await insert('b', 1)
+  const lost = await serveOne()
+  pass()
+  await end(lost, false)
+  pass()
+  await insert('c', 1)
+  const served: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const task = await serveOne()
+    served.push(task.account)
+    pass()
+    await end(task, true)
+  }
+  expect([lost.account, ...served]).toEqual(['a', 'b', 'c', 'a'])
+})
+
 test('slots are shared by weight, priority goes before, and max_running bounds an account', async () => {
   await insert('a', 50)
   await insert('b', 50)

@@ -208,23 +208,34 @@ export async function listBusySlots(db: D1Database, now: number): Promise<number
 
 /**
  * Waiting tasks in the order in which they should start: priority first; then fair share by weight, where an account's nth
- * waiting task stands behind everybody's (n − 1)th, counting what already runs; then age. No account gets more than its
- * `max_running`; what stands behind that does not keep others waiting.
+ * waiting task stands behind everybody's (n − 1)th, counting what already runs; then the account whose last start lies
+ * longest back, so that accounts take turns where there is a single slot; then who has waited longest.
+ *
+ * A task that was given back has waited since then, not since it was made, and its account was served until then: what is
+ * lost again and again does not take the turns of others. No account gets more than its `max_running`; what stands
+ * behind that does not keep others waiting.
  */
 export async function listWaitingTasks(db: D1Database, now: number, limit: number): Promise<TaskRow[]> {
   const { results } = await db
     .prepare(
       `WITH waiting AS (
-         SELECT tasks.id, COALESCE(accounts.weight, 1) AS weight, accounts.max_running,
-           (SELECT COUNT(*) FROM slots WHERE slots.account = tasks.account) AS busy,
-           ROW_NUMBER() OVER (PARTITION BY tasks.account, tasks.priority ORDER BY tasks.job) AS place,
-           ROW_NUMBER() OVER (PARTITION BY tasks.account ORDER BY tasks.priority DESC, tasks.job) AS nth
-         FROM tasks LEFT JOIN accounts ON accounts.account = tasks.account
-         WHERE tasks.state = 'queued' AND tasks.not_before <= ?1
+         SELECT id, account, not_before,
+           ROW_NUMBER() OVER (PARTITION BY account, priority ORDER BY updated_at, job) AS place,
+           ROW_NUMBER() OVER (PARTITION BY account ORDER BY not_before > ?1, priority DESC, updated_at, job) AS nth,
+           MAX(CASE WHEN attempt > 0 THEN updated_at ELSE 0 END) OVER (PARTITION BY account) AS given_back
+         FROM tasks WHERE state = 'queued'
+       ), shares AS (
+         SELECT owner.account, COALESCE(accounts.weight, 1) AS weight, accounts.max_running,
+           (SELECT COUNT(*) FROM slots WHERE slots.account = owner.account) AS busy,
+           COALESCE((SELECT MAX(started_at) FROM jobs
+             WHERE jobs.account = owner.account AND started_at IS NOT NULL), 0) AS started
+         FROM (SELECT DISTINCT account FROM waiting) AS owner LEFT JOIN accounts ON accounts.account = owner.account
        )
-       SELECT ${columns} FROM waiting JOIN tasks ON tasks.id = waiting.id JOIN jobs ON jobs.id = tasks.job
-       WHERE max_running IS NULL OR busy + nth <= max_running
-       ORDER BY tasks.priority DESC, (busy + place) / weight, tasks.job LIMIT ?2`,
+       SELECT ${columns} FROM waiting JOIN shares ON shares.account = waiting.account
+         JOIN tasks ON tasks.id = waiting.id JOIN jobs ON jobs.id = tasks.job
+       WHERE waiting.not_before <= ?1 AND (max_running IS NULL OR busy + nth <= max_running)
+       ORDER BY tasks.priority DESC, (busy + place) / weight, MAX(started, given_back), tasks.updated_at, tasks.job
+       LIMIT ?2`,
     )
     .bind(now, limit)
     .all<TaskRow>()
