@@ -171,17 +171,17 @@ function described(error: unknown, inPlace: string[]): JobError {
 }
 
 async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutput> {
-  let etag: string
+  let gone: StoreError | null = null
   try {
-    etag = (await sink.completeUpload(object.path, object.upload, object.parts)).etag
+    await sink.completeUpload(object.path, object.upload, object.parts)
   } catch (error) {
     if (!(error instanceof StoreError && error.code === 'no_such_upload')) throw error
     // Completed by a try that did not live to say so?
-    const there = await sink.stat(object.path)
-    if (there?.size !== object.size) throw error
-    etag = there.etag
+    gone = error
   }
+  // What the store has decides, whatever it answered.
   const there = await sink.stat(object.path)
+  if (gone !== null && there?.size !== object.size) throw gone
   if (there?.size !== object.size) {
     throw new StoreError(
       'invalid',
@@ -195,7 +195,7 @@ async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutpu
     location: sink.location(object.path),
     size: object.size,
     sha256: object.sha256,
-    etag,
+    etag: there.etag,
     content_type: object.content_type,
     profile: object.profile,
     role: object.role,

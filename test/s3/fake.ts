@@ -31,6 +31,12 @@ export interface Manner {
   onPart?: (n: number, bytes: Uint8Array) => void
   /** Bytes that all objects may have together. */
   quota?: number
+  /**
+   * Answers as Ceph's RADOS Gateway does (16.2): no ETag in the answer to CompleteMultipartUpload, which it also gives to a
+   * repetition; errors without a message; any region; uploads and requests named in its form. It knows no checksums but MD5:
+   * what a newer client adds to its requests (`x-amz-checksum-…`, trailers) is refused here, where RGW would pass over it.
+   */
+  rgw?: boolean
   /** Another proof than a signature: null = there is none, undefined = it is wrong. */
   authenticate?: (request: FakeRequest) => Account | null | undefined
 }
@@ -85,6 +91,7 @@ export function bytesOf(body: FakeAnswer['body']): Uint8Array {
 }
 
 const SKEW_MS = 15 * 60_000
+const RGW_REQUEST = 'tx00000000000000000002a-0065f2c1d3-1d3f-default'
 
 class Refused extends Error {
   readonly status: number
@@ -110,6 +117,8 @@ export class FakeS3 {
   /** After it happened: the answer is another one. CompleteMultipartUpload can be 200 with an error inside. */
   spoil: (operation: string, answer: FakeAnswer) => FakeAnswer = (_, answer) => answer
   #number = 0
+  /** Upload → the object that was made of it. */
+  readonly #completed = new Map<string, string>()
   constructor(manner: Manner) {
     this.manner = manner
   }
@@ -129,7 +138,9 @@ export class FakeS3 {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       this.refused.push(`${request.method} ${request.target}`)
-      const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code><Message>${error.code}; you sent ${escape(request.headers.get('authorization') ?? '')}</Message>${error.more}<RequestId>4442587FB7D0A2F9</RequestId></Error>`
+      const text = this.manner.rgw
+        ? `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${error.code}</Code><BucketName>${this.manner.buckets[0]}</BucketName><RequestId>${RGW_REQUEST}</RequestId><HostId>1d3f-default-default</HostId></Error>`
+        : `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${error.code}</Code><Message>${error.code}; you sent ${escape(request.headers.get('authorization') ?? '')}</Message>${error.more}<RequestId>4442587FB7D0A2F9</RequestId></Error>`
       return {
         status: error.status,
         headers: { 'content-type': 'application/xml' },
@@ -170,7 +181,8 @@ export class FakeS3 {
     if (!account) throw new Refused(403, 'InvalidAccessKeyId', `<AWSAccessKeyId>${claim.accessKey}</AWSAccessKeyId>`)
     const token = headers.get('x-amz-security-token')
     if (token !== account.token) throw new Refused(400, 'InvalidToken')
-    const region = this.manner.region ?? 'us-east-1'
+    // RGW takes a signature for any region.
+    const region = this.manner.rgw ? claim.region : (this.manner.region ?? 'us-east-1')
     if (claim.region !== region || claim.service !== 's3') {
       throw new Refused(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
     }
@@ -199,6 +211,12 @@ export class FakeS3 {
   #answer(request: FakeRequest): FakeAnswer {
     const account = this.#authenticate(request)
     const { operation, bucket, key, query } = this.#named(request)
+    const newer = [...request.headers].some(
+      ([name, value]) =>
+        /^x-amz-(checksum-|sdk-checksum|trailer)/.test(name) ||
+        (name === 'x-amz-content-sha256' && value.startsWith('STREAMING-')),
+    )
+    if (this.manner.rgw && newer) throw new Refused(400, 'InvalidArgument')
     this.log.push(`${operation} ${bucket}/${key}`)
     const fault = this.fault(operation, key)
     if (fault) {
@@ -261,7 +279,12 @@ export class FakeS3 {
       case 'DeleteObjects':
         return this.#deleteMany(bucket, headers.get('content-md5'), body)
       case 'CreateMultipartUpload': {
-        const id = `up/${++this.#number}+load=${'x'.repeat(20)}`
+        const id = this.manner.rgw
+          ? `2~${createHash('sha256')
+              .update(String(++this.#number))
+              .digest('base64url')
+              .slice(0, 31)}`
+          : `up/${++this.#number}+load=${'x'.repeat(20)}`
         this.uploads.set(id, { key, bucket, type: headers.get('content-type') ?? '', parts: new Map() })
         return xml(
           'InitiateMultipartUploadResult',
@@ -292,6 +315,8 @@ export class FakeS3 {
         this.uploads.delete(query.get('uploadId')!)
         return { status: 204, headers: {}, body: '' }
       case 'CompleteMultipartUpload':
+        if (this.manner.rgw && this.#completed.get(query.get('uploadId') ?? '') === path)
+          return this.#completedAs(path, '')
         return this.#complete(
           path,
           this.#upload(bucket, key, query),
@@ -383,6 +408,11 @@ export class FakeS3 {
     const size = parts.reduce((sum, part) => sum + sizeOf(part), 0)
     this.objects.set(path, { bytes, size, etag, type: upload.type })
     this.uploads.delete(id)
+    this.#completed.set(id, path)
+    return this.#completedAs(path, this.manner.rgw ? '' : etag)
+  }
+
+  #completedAs(path: string, etag: string): FakeAnswer {
     return xml('CompleteMultipartUploadResult', `<Key>${escape(path)}</Key><ETag>${escape(etag)}</ETag>`)
   }
 }

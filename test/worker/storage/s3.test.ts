@@ -35,6 +35,7 @@ const manners: [string, Partial<Manner>, { bucket?: string; region?: string; end
     { equalParts: true },
     { endpoint: 'https://s3.example.com' },
   ],
+  ['Ceph RGW', { rgw: true }, { endpoint: 'https://rgw.example.com' }],
 ]
 for (const [name, manner, change] of manners) {
   const fake = new FakeS3({ accounts: [keys], buckets: ['films', 'films.example.com'], ...manner })

@@ -136,7 +136,11 @@ export function xmlSink(store: XmlStore, prefix: string): Sink {
         headers: { 'content-type': 'application/xml' },
         body,
       })
-      return { etag: tagOf(operation, textAt(await readXml(store, operation, response), 'ETag')) }
+      const etag = textAt(await readXml(store, operation, response), 'ETag')
+      if (etag) return { etag: tagOf(operation, etag) }
+      // Ceph's gateway completes the object and leaves its tag out of the answer: the object itself has it.
+      const made = await sink.stat(path)
+      return { etag: tagOf(operation, made?.etag ?? null) }
     },
 
     async abortUpload(path, uploadId) {
