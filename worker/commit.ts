@@ -204,7 +204,7 @@ async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutpu
 
 async function write(sink: Sink, object: WrittenObject): Promise<StoredOutput> {
   const bytes = new TextEncoder().encode(object.body)
-  const { etag } = await sink.put(object.path, bytes, bytes.byteLength, object.content_type)
+  const { etag } = await sink.put(object.path, bytes, bytes.byteLength, object.content_type, 'manifest')
   return {
     path: object.path,
     location: sink.location(object.path),

@@ -123,5 +123,5 @@ export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> 
   const ref: SinkRef = own
     ? { provider: 'vendor-store', account: job.account, jobId }
     : sinkRef(jobId, config, await secretsOf(env, job))
-  return openSink(env, ref)
+  return openSink(env, ref, config.cache_control)
 }

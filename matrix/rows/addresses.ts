@@ -1,4 +1,5 @@
 // In charge of: where a job reads and writes: what is stored, shown and sealed. That the bytes arrive is tested with the service.
+import { cachingOf } from '#contract/caching.ts'
 import { credential } from '#contract/request.ts'
 import { found, refused, stored, type Row } from '../row.ts'
 
@@ -66,7 +67,17 @@ const webhook = (value: string | null, shown: string | null) =>
       ),
   )
 
+/** That objects have it is tested with each provider (test/worker/storage/conformance.ts). */
+const cache = (value: string, expected: string) =>
+  stored({ path: 'cache_control', value, expected, job: { cache_control: value } }, (config) => {
+    const { segment, manifest, file } = cachingOf(config.cache_control, false)
+    return found([segment, manifest, file].join(' | '), [segment, manifest, file].join(' | ') === expected)
+  })
+const USUAL = 'public, max-age=31536000, immutable | public, max-age=60 | public, max-age=3600'
+
 export const addresses: Row[] = [
+  cache('private, max-age=600', 'private, max-age=600 | private, max-age=600 | private, max-age=600'),
+  cache('', USUAL),
   webhook(HOOK, 'https://hooks.example.test/ended?…'),
   webhook('', ''),
   webhook(null, null),

@@ -23,11 +23,14 @@ interface Stored {
   bytes: Uint8Array
   etag: string
   type: string
+  /** Cache-Control as it was sent, and is answered. */
+  cache?: string | undefined
 }
 
 interface Upload {
   object: string
   type: string
+  cache: string | undefined
   parts: Map<number, Stored>
 }
 
@@ -56,8 +59,8 @@ export class FakeOracle {
     this.manner = manner
   }
 
-  put(key: string, bytes: Uint8Array, type = 'application/octet-stream'): void {
-    this.objects.set(key, { bytes, type, etag: randomUUID() })
+  put(key: string, bytes: Uint8Array, type = 'application/octet-stream', cache?: string): void {
+    this.objects.set(key, { bytes, type, cache, etag: randomUUID() })
   }
 
   readonly handle = async (request: FakeRequest): Promise<FakeAnswer> => {
@@ -131,7 +134,7 @@ export class FakeOracle {
         return this.#read(name, headers, operation === 'HeadObject')
       case 'PutObject': {
         if (headers.get('content-length') === undefined) throw new Refused(411, 'LengthRequired')
-        this.put(name, body, headers.get('content-type'))
+        this.put(name, body, headers.get('content-type'), headers.get('cache-control'))
         return { status: 200, headers: { etag: this.objects.get(name)!.etag }, body: '' }
       }
       case 'DeleteObject':
@@ -140,10 +143,11 @@ export class FakeOracle {
       case 'batchDeleteObjects':
         return this.#deleteMany(body)
       case 'CreateMultipartUpload': {
-        const { object, contentType } = JSON.parse(new TextDecoder().decode(body)) as Record<string, string>
+        const details = JSON.parse(new TextDecoder().decode(body)) as Record<string, string>
+        const { object, contentType, cacheControl: cache } = details
         if (!object) throw new Refused(400, 'InvalidParameter')
         const uploadId = randomUUID()
-        this.uploads.set(uploadId, { object, type: contentType ?? 'application/octet-stream', parts: new Map() })
+        this.uploads.set(uploadId, { object, type: contentType ?? 'application/octet-stream', cache, parts: new Map() })
         return json({ namespace: this.manner.namespace, bucket: this.manner.bucket, object, uploadId })
       }
       case 'UploadPart': {
@@ -177,7 +181,8 @@ export class FakeOracle {
     const match = headers.get('if-match')
     if (match !== undefined && match !== found.etag) throw new Refused(412, 'IfMatchFailed')
     const size = found.bytes.length
-    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes' }
+    const caching = found.cache === undefined ? {} : { 'cache-control': found.cache }
+    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes', ...caching }
     const range = headOnly ? null : /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')
     if (!range) {
       const content = headOnly ? '' : found.bytes.subarray(0, size - this.cutShort)
@@ -219,7 +224,7 @@ export class FakeOracle {
     if (parts.length === 0 || numbers.size !== parts.length) throw new Refused(400, 'InvalidUploadPart')
     const short = parts.slice(0, -1).some(({ bytes }) => bytes.length < (this.manner.minPartBytes ?? 0))
     if (short) throw new Refused(400, 'InvalidUploadPart')
-    this.put(name, Buffer.concat(parts.map(({ bytes }) => bytes)), upload.type)
+    this.put(name, Buffer.concat(parts.map(({ bytes }) => bytes)), upload.type, upload.cache)
     this.uploads.delete(id)
     return { status: 200, headers: { etag: this.objects.get(name)!.etag }, body: '' }
   }

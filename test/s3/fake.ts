@@ -54,12 +54,15 @@ interface Stored {
   file?: string
   etag: string
   type: string
+  /** Cache-Control as it was sent, and is answered. */
+  cache?: string | undefined
 }
 
 interface Upload {
   key: string
   bucket: string
   type: string
+  cache: string | undefined
   parts: Map<number, Stored>
 }
 
@@ -269,7 +272,12 @@ export class FakeS3 {
         if (headers.get('if-none-match') === '*' && there) throw new Refused(412, 'PreconditionFailed')
         if (match !== undefined && match !== there?.etag) throw new Refused(412, 'PreconditionFailed')
         this.#mayHold(body.length)
-        const made = { bytes: body, etag: tag(body), type: headers.get('content-type') ?? 'binary/octet-stream' }
+        const made = {
+          bytes: body,
+          etag: tag(body),
+          type: headers.get('content-type') ?? 'binary/octet-stream',
+          cache: headers.get('cache-control'),
+        }
         this.objects.set(path, made)
         return { status: 200, headers: { etag: made.etag }, body: '' }
       }
@@ -285,7 +293,13 @@ export class FakeS3 {
               .digest('base64url')
               .slice(0, 31)}`
           : `up/${++this.#number}+load=${'x'.repeat(20)}`
-        this.uploads.set(id, { key, bucket, type: headers.get('content-type') ?? '', parts: new Map() })
+        this.uploads.set(id, {
+          key,
+          bucket,
+          type: headers.get('content-type') ?? '',
+          cache: headers.get('cache-control'),
+          parts: new Map(),
+        })
         return xml(
           'InitiateMultipartUploadResult',
           `<Bucket>${bucket}</Bucket><Key>${escape(key)}</Key><UploadId>${id}</UploadId>`,
@@ -347,7 +361,7 @@ export class FakeS3 {
     const size = found.size ?? found.bytes.length
     const span = (first: number, last: number): Uint8Array | FileSpan =>
       found.file === undefined ? found.bytes.subarray(first, last + 1) : { file: found.file, first, last }
-    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes' }
+    const told = { etag: found.etag, 'content-type': found.type, 'accept-ranges': 'bytes', ...cachingOf(found) }
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.get('range') ?? '')
     if (!range || method === 'HEAD') {
       return {
@@ -406,7 +420,7 @@ export class FakeS3 {
     }
     const etag = `"${hashes.digest('hex')}-${parts.length}"`
     const size = parts.reduce((sum, part) => sum + sizeOf(part), 0)
-    this.objects.set(path, { bytes, size, etag, type: upload.type })
+    this.objects.set(path, { bytes, size, etag, type: upload.type, cache: upload.cache })
     this.uploads.delete(id)
     this.#completed.set(id, path)
     return this.#completedAs(path, this.manner.rgw ? '' : etag)
@@ -437,6 +451,10 @@ function xml(root: string, inner: string): FakeAnswer {
 
 function sizeOf({ size, bytes }: Stored): number {
   return size ?? bytes.length
+}
+
+function cachingOf({ cache }: Stored): Record<string, string> {
+  return cache === undefined ? {} : { 'cache-control': cache }
 }
 
 function tag(bytes: Uint8Array): string {

@@ -23,8 +23,8 @@ const LARGE = 40 * 1024 * 1024 + 5
 beforeAll(async () => {
   const sink = openSink(env, { provider: 'vendor-store', account: 'alice', jobId: 'job-1' })
   const text = new TextEncoder().encode(PLAYLIST)
-  await sink.put('hls/master.m3u8', text, text.length, 'application/vnd.apple.mpegurl')
-  await sink.put('hls/video_0/a b#1%.ts', sample, sample.length, 'video/mp2t')
+  await sink.put('hls/master.m3u8', text, text.length, 'application/vnd.apple.mpegurl', 'manifest')
+  await sink.put('hls/video_0/a b#1%.ts', sample, sample.length, 'video/mp2t', 'segment')
   await sink.put('page.html', text, text.length, 'text/html')
   const other = openSink(env, { provider: 'vendor-store', account: 'alice', jobId: 'job-2' })
   await other.put('secret.mp4', sample, sample.length, 'video/mp4')
@@ -46,10 +46,42 @@ test('an object is readable by its address, with its type and its exact length',
     'access-control-allow-origin': '*',
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'",
-    'cache-control': 'private, max-age=300',
+    'cache-control': 'private, max-age=60',
   })
   expect(response.headers.get('access-control-expose-headers')).toContain('Content-Range')
   expect(await response.text()).toBe(PLAYLIST)
+})
+
+test.each<[string, string | undefined, 'segment' | 'manifest' | 'file', number, RegExp]>([
+  ['a segment', undefined, 'segment', 3600, /^private, max-age=(3600|359\d), immutable$/],
+  ['a manifest', undefined, 'manifest', 3600, /^private, max-age=60$/],
+  ['a film', undefined, 'file', 3600 * 24, /^private, max-age=3600$/],
+  ['a film whose address ends soon', undefined, 'file', 30, /^private, max-age=(30|2\d)$/],
+  [
+    'what the job chose',
+    'public, max-age=90, s-maxage="900000"',
+    'file',
+    3600,
+    /^public, max-age=90, s-maxage=(3600|359\d)$/,
+  ],
+  ['what the job chose, without an age', 'public', 'segment', 3600, /^public, max-age=300$/],
+  ['what must not be kept', 'no-store', 'segment', 3600, /^no-store$/],
+])(
+  '%s is kept as it was stored, and never longer than its address is valid',
+  async (_, chosen, kind, left, expected) => {
+    const sink = openSink(env, { provider: 'vendor-store', account: 'alice', jobId: 'job-3' }, chosen)
+    await sink.put('kept.bin', sample, sample.length, 'video/mp4', kind)
+    const response = await get(await address('kept.bin', Math.floor(Date.now() / 1000) + left, 'job-3'), {
+      method: 'HEAD',
+    })
+    expect(response.headers.get('cache-control')).toMatch(expected)
+  },
+)
+
+test('an object of an older version, and none, are kept for a moment and not at all', async () => {
+  await env.BUCKET.put('out/alice/job-4/old.bin', sample)
+  const of = async (path: string) => (await get(await address(path, inAnHour(), 'job-4'))).headers.get('cache-control')
+  expect([await of('old.bin'), await of('none.bin')]).toEqual(['private, max-age=300', 'no-store'])
 })
 
 test('an address relative to a playlist keeps the signature', async () => {

@@ -62,6 +62,7 @@ export const MAX_LENGTH = {
   credential: 1024,
   private_key: 16_384,
   file_name: 80,
+  cache_control: 200,
 } as const
 
 /** Days after which the service removes what it keeps. */

@@ -177,6 +177,12 @@ export const credential = z.object({
   endpoint: member('Address of an S3-compatible store.'),
 })
 
+// RFC 9111 §5.2: a list of directives, each a token with or without a value. '' = not given, as elsewhere.
+const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/.source
+const quoted = /"[ !#-[\]-~]*"/.source
+const directive = `${token}(?:=(?:${token}|${quoted}))?`
+const CACHE_CONTROL = new RegExp(`^$|^${directive}(?: ?, ?${directive})*$`)
+
 export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
 
 export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_right'] as const
@@ -261,6 +267,14 @@ export const jobFields = z.object({
   thumbnails: optionalFlag('Small pictures for seeking and a poster, beside segmented output.'),
   logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
   logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),
+  cache_control: field(
+    z.optional(z.string().check(z.maxLength(limits.MAX_LENGTH.cache_control), z.regex(CACHE_CONTROL))),
+    {
+      description:
+        'Cache-Control of every object of the job, in place of the usual one for its kind (docs/stores.md, Caching).',
+      expects: `directives separated by commas, like "public, max-age=86400", of at most ${limits.MAX_LENGTH.cache_control} characters`,
+    },
+  ),
   program_start_time: extension('First PROGRAM-DATE-TIME.'),
 })
 

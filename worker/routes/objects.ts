@@ -7,12 +7,10 @@ import { decodeElements } from '../elements.ts'
 import type { AppEnv } from '../http.ts'
 import { RequestError } from '../problems.ts'
 import { sign, verify } from '../signing.ts'
+import { withinSeconds } from '#contract/caching.ts'
 import { ownPrefix } from '../storage/open.ts'
 import { keyBelow } from '../storage/path.ts'
 import { answerStored } from './stored.ts'
-
-/** Seconds that a player may keep an object: short, since a prefix must not outlive its expiry by much. */
-const CACHE_SECONDS = 300
 
 /** Players on any origin read segments; nothing here depends on cookies. */
 const sharing = {
@@ -75,8 +73,11 @@ objects.get('/*', async (c) => {
     })
   }
   const key = keyBelow(ownPrefix(grant.account, grant.jobId), grant.path, 'vendor-store', 'read')
-  return answerStored(c, key, {
+  return answerStored(c, key, (object) => ({
     ...sharing,
-    'cache-control': `private, max-age=${Math.min(CACHE_SECONDS, grant.secondsLeft)}`,
-  })
+    // Nothing is kept for longer than its address is valid. Objects of older versions say nothing themselves.
+    'cache-control': object
+      ? withinSeconds(object.httpMetadata?.cacheControl ?? 'private', grant.secondsLeft)
+      : 'no-store',
+  }))
 })

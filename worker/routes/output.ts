@@ -59,7 +59,7 @@ export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
   if ((await monitor.journalObject(attempt, path)) !== 'current') throw stale()
   const sink = await sinkOf(c)
   // lengthOf has seen that there is one.
-  const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type)
+  const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type, 'segment')
   if ((await monitor.standing(attempt)) !== 'current') {
     // The attempt ended while its bytes were under way: what the journal names may have been removed before they arrived.
     // A job that was completed meanwhile needs the object: this was a repetition.

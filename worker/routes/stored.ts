@@ -18,15 +18,16 @@ const safetyHeaders = {
 }
 
 /**
- * `extra` wins over the defaults; its headers go on every answer, errors included.
+ * What is `told` wins over the defaults; those headers go on every answer, errors included (null: there is no such object).
  * @throws RequestError not_found, range_not_satisfiable
  */
 export async function answerStored(
   c: Context<AppEnv>,
   key: string,
-  extra: Readonly<Record<string, string>>,
+  told: (object: R2Object | null) => Readonly<Record<string, string>>,
 ): Promise<Response> {
   const object = await c.env.BUCKET.head(key)
+  const extra = told(object)
   if (!object) throw new RequestError('not_found', notFound().message, { headers: { ...extra } })
   const headers = new Headers({
     ...safetyHeaders,

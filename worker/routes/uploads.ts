@@ -181,11 +181,11 @@ function numberOf(c: Context<AppEnv, '/:number'>): number {
 uploads.get('/:number', async (c) => {
   const upload = await findUpload(c.env.DB, c.get('account'), numberOf(c), Date.now())
   if (!upload) throw notFound()
-  return answerStored(c, upload.key, {
+  return answerStored(c, upload.key, () => ({
     'content-type': upload.content_type,
     'content-disposition': attachment(upload.name),
     'cache-control': 'private, no-cache',
-  })
+  }))
 })
 
 uploads.delete('/:number', async (c) => {

@@ -3,6 +3,7 @@
 // Not in charge of: which addresses may be reached (transport.ts), the store they are staged in (vendor.ts).
 import { inParallel } from '../parallel.ts'
 import { fromBase64Url, toBase64Url } from '../signing.ts'
+import type { Caching, ObjectKind } from '#contract/caching.ts'
 import type { HttpAccess } from './http.ts'
 import { basic } from './http.ts'
 import { keyBelow } from './path.ts'
@@ -22,6 +23,7 @@ export interface HttpPlace {
   /** `https://host:port`. */
   root: string
   access: HttpAccess
+  caching?: Caching
   /** Must hand out redirects instead of following them, and wait long for an answer: it comes after the body. */
   transport: Transport
   /** Below this lies what is not sent yet, and the receipts of what is. */
@@ -49,7 +51,7 @@ const statuses: Readonly<Record<number, [StoreErrorCode, string]>> = {
   507: ['quota_exceeded', 'has no space left'],
 }
 
-export function httpSink({ root, access, transport, staging }: HttpPlace): Sink {
+export function httpSink({ root, access, caching, transport, staging }: HttpPlace): Sink {
   const host = URL.parse(root)?.host ?? 'The server'
 
   function addressOf(path: string, operation: string): string {
@@ -92,9 +94,14 @@ export function httpSink({ root, access, transport, staging }: HttpPlace): Sink 
     body: ReadableStream<Uint8Array> | Uint8Array,
     size: number,
     contentType: string,
+    kind: ObjectKind | null,
   ): Promise<string> {
     const url = addressOf(path, operation)
-    const headers = { 'content-type': contentType }
+    const cacheControl = kind === null ? undefined : caching?.[kind]
+    const headers = {
+      'content-type': contentType,
+      ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
+    }
     const response =
       body instanceof Uint8Array
         ? await sendBytes(operation, url, headers, body, size)
@@ -176,8 +183,8 @@ export function httpSink({ root, access, transport, staging }: HttpPlace): Sink 
   }
 
   const sink: Sink = {
-    async put(path, body, size, contentType) {
-      return { etag: await send('put', path, body, size, contentType) }
+    async put(path, body, size, contentType, kind = 'file') {
+      return { etag: await send('put', path, body, size, contentType, kind) }
     },
 
     async stat(path) {
@@ -232,7 +239,7 @@ export function httpSink({ root, access, transport, staging }: HttpPlace): Sink 
       const there = await staging.sink.stat(staged)
       if (there === null) throw new StoreError('no_such_upload', PROVIDER, 'completeUpload', 'There is no such upload.')
       const body = inRanges(staging.open(staged), there.size)
-      const etag = await send('completeUpload', path, body, there.size, typeIn(upload))
+      const etag = await send('completeUpload', path, body, there.size, typeIn(upload), 'file')
       await keepReceipt(path, { size: there.size, etag })
       await staging.sink.delete(staged)
       return { etag }
@@ -248,7 +255,7 @@ export function httpSink({ root, access, transport, staging }: HttpPlace): Sink 
     async tryOut(directory) {
       // There is no way to ask without writing. One byte, always under the same name, and deleted where the server does that.
       const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
-      await send('tryOut', path, new Uint8Array([10]), 1, 'text/plain')
+      await send('tryOut', path, new Uint8Array([10]), 1, 'text/plain', null)
       const response = await ask('DELETE', addressOf(path, 'tryOut'), {}).catch(() => null)
       await response?.body?.cancel()
     },

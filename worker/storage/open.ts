@@ -2,6 +2,7 @@
 // Not in charge of: what a job names as its input or output, nor unsealing credentials.
 import type { StoreKey } from '#contract/keys.ts'
 import { findUpload } from '../ledger/uploads.ts'
+import { cachingOf } from '#contract/caching.ts'
 import type { GoogleKey } from './google/store.ts'
 import { googleStore } from './google/store.ts'
 import type { HttpAccess } from './http.ts'
@@ -92,20 +93,22 @@ export function ownPrefix(account: string, jobId: string): string {
   return `${keyBelow('out/', `${account}/${jobId}`, 'vendor-store', 'open')}/`
 }
 
-export function openSink(env: Env, sink: SinkRef): Sink {
+/** `chosen`: the Cache-Control that the job wants all of its objects to have. */
+export function openSink(env: Env, sink: SinkRef, chosen?: string): Sink {
+  const caching = cachingOf(chosen, sink.provider === 'vendor-store')
   switch (sink.provider) {
     case 'vendor-store':
-      return vendorSink(env.BUCKET, ownPrefix(sink.account, sink.jobId))
+      return vendorSink(env.BUCKET, ownPrefix(sink.account, sink.jobId), caching)
     case 'aws':
-      return xmlSink(s3Store(env, sink.bucket, sink.access), '')
+      return xmlSink(s3Store(env, sink.bucket, sink.access), '', caching)
     case 'gcloud':
-      return xmlSink(googleStore(sink.bucket, sink.access, storeTransport(env, sink.provider)), '')
+      return xmlSink(googleStore(sink.bucket, sink.access, storeTransport(env, sink.provider)), '', caching)
     case 'oracle': {
       const { place, access } = sink
       const transport = storeTransport(env, sink.provider)
       return access.kind === 'pair'
-        ? xmlSink(compatibleStore(place, access, transport), '')
-        : nativeSink({ place, sign: oracleSign(access), transport }, '')
+        ? xmlSink(compatibleStore(place, access, transport), '', caching)
+        : nativeSink({ place, sign: oracleSign(access), transport }, '', caching)
     }
     case 'http': {
       const { root, access, jobId } = sink
@@ -114,6 +117,7 @@ export function openSink(env: Env, sink: SinkRef): Sink {
       return httpSink({
         root,
         access,
+        caching,
         transport: guardedTransport(env, { maxRedirects: null, headersTimeoutMs: HTTP_PUT_MS, operation: 'put' }),
         staging: {
           sink: vendorSink(env.BUCKET, staged),

@@ -1,6 +1,8 @@
 // In charge of: the small interface behind which every provider stands, and its errors.
 // Not in charge of: which provider serves a job (open.ts).
 
+import type { ObjectKind } from '#contract/caching.ts'
+
 /** A byte range: `length` absent = to the end. */
 export interface ByteRange {
   offset: number
@@ -51,12 +53,13 @@ export const MAX_DELETE = 1000
  * Kept and used by many requests at once: no state beside what opening it gave.
  */
 export interface Sink {
-  /** Replaces what was there, in one step: no reader meets a part of it. The same again is no error. */
+  /** Replaces what was there, in one step: no reader meets a part of it. The same again is no error. `kind` absent = file. */
   put(
     path: string,
     body: ReadableStream<Uint8Array> | Uint8Array,
     size: number,
     contentType: string,
+    kind?: ObjectKind,
   ): Promise<{ etag: string }>
   stat(path: string): Promise<{ size: number; etag: string } | null>
   /** Succeeds also when there is no such object. */
@@ -66,7 +69,7 @@ export interface Sink {
    * after an error some may be left: the caller asks again with the same list.
    */
   deleteMany(paths: readonly string[]): Promise<void>
-  /** → an upload id, opaque, that the other calls take. */
+  /** Of a file. → an upload id, opaque, that the other calls take. */
   beginUpload(path: string, contentType: string): Promise<string>
   /** All parts but the last have the same size. */
   uploadPart(

@@ -57,17 +57,25 @@ export async function guardedFetch(
   const headers = new Headers(init.headers)
   for (const name of ownHeaders) headers.delete(name)
 
+  // A source is read as it is now. With a write the runtime would send this as `Cache-Control: no-cache`, and S3 keeps what
+  // it is sent with an object and tells it to everybody who reads that.
+  const reads = ['GET', 'HEAD'].includes(init.method?.toUpperCase() ?? 'GET')
+  const caching: RequestInit = reads ? { cache: 'no-store' } : {}
+
   for (let hop = 0; ; hop++) {
     // Node connects in place of workerd in this mode and needs the scheme, which a forwarded request does not carry.
     if (policy.egress === 'pinned') headers.set('x-egress-url', url.href)
-    const response = await answered(send, url, { cache: 'no-store', ...init, headers, redirect: 'manual' })
+    const response = await answered(send, url, { ...caching, ...init, headers, redirect: 'manual' })
     const location = redirects.has(response.status) ? response.headers.get('location') : null
     if (location === null || maxRedirects === null) return response
     await response.body?.cancel()
     if (hop >= maxRedirects) throw fail('address_refused', `${url.host} redirects more than ${maxRedirects} times.`)
     // RFC 9110 §15.4: only a safe method may be repeated elsewhere without asking; a streamed body is gone anyway.
-    if (init.method && !['GET', 'HEAD'].includes(init.method.toUpperCase())) {
-      throw fail('invalid', `${url.host} answers ${init.method} with a redirect; name the final address instead.`)
+    if (!reads) {
+      throw fail(
+        'invalid',
+        `${url.host} answers ${init.method ?? 'GET'} with a redirect; name the final address instead.`,
+      )
     }
     const next = check(URL.parse(location, url) ?? location)
     if (url.protocol === 'https:' && next.protocol === 'http:') {

@@ -1,6 +1,7 @@
 // In charge of: the service's own R2 bucket as a source and as a sink.
 // Not in charge of: who may read or write which prefix (open.ts), nor answering clients (routes/stored.ts).
 import { fromBase64Url, toBase64Url } from '../signing.ts'
+import type { Caching, ObjectKind } from '#contract/caching.ts'
 import { keyBelow } from './path.ts'
 import type { ByteRange, Sink, Source, SourceStat, StoredPart, StoreErrorCode } from './store.ts'
 import { StoreError } from './store.ts'
@@ -127,10 +128,13 @@ function wrongLength(operation: string, size: number): StoreError {
   return new StoreError('invalid', PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
 }
 
-export function vendorSink(bucket: R2Bucket, prefix: string): Sink {
+export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | null = null): Sink {
   function keyOf(path: string, operation: string): string {
     return keyBelow(prefix, path, PROVIDER, operation)
   }
+
+  const metadataOf = (contentType: string, kind: ObjectKind): R2HTTPMetadata =>
+    caching === null ? { contentType } : { contentType, cacheControl: caching[kind] }
 
   // An upload id of ours names R2's id and the path, so that an id can never be used for another object.
   function resume(path: string, upload: string, operation: string): R2MultipartUpload {
@@ -144,10 +148,10 @@ export function vendorSink(bucket: R2Bucket, prefix: string): Sink {
   }
 
   return {
-    async put(path, body, size, contentType) {
+    async put(path, body, size, contentType, kind = 'file') {
       const key = keyOf(path, 'put')
       const object = await withLength('put', body, size, (value) =>
-        bucket.put(key, value, { httpMetadata: { contentType } }),
+        bucket.put(key, value, { httpMetadata: metadataOf(contentType, kind) }),
       )
       return { etag: object.httpEtag }
     },
@@ -170,7 +174,8 @@ export function vendorSink(bucket: R2Bucket, prefix: string): Sink {
 
     async beginUpload(path, contentType) {
       const key = keyOf(path, 'beginUpload')
-      const made = await told('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata: { contentType } }))
+      const httpMetadata = metadataOf(contentType, 'file')
+      const made = await told('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata }))
       return toBase64Url(new TextEncoder().encode(`${made.uploadId} ${path}`))
     },
 

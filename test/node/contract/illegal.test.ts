@@ -72,6 +72,25 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
   thumbnails: flag,
   logo_position: choice('middle', null),
   logo_opacity: number(-1, 101),
+  cache_control: [
+    ['invalid_type', 1, true, {}, [], null],
+    ['invalid_length', `max-age=1, ${'x'.repeat(200)}`],
+    [
+      'invalid_value',
+      'public max-age=60',
+      'public,',
+      ', public',
+      'max-age=',
+      '=60',
+      'max-age="60',
+      'public\r\nx-evil: 1',
+      'public\n',
+      ' public',
+      'öffentlich',
+      'note="\u0000"',
+      'note="ü"',
+    ],
+  ],
   program_start_time: [['invalid_value', 1, 'on', true]],
 }
 

@@ -62,7 +62,7 @@ test('a film that goes in parts is there, and its completion is not taken for a 
   expect(status.outputs.map(({ sha256 }) => sha256)).toEqual([hashOf('films/one/video.mp4')])
 })
 
-test('segments, playlists and a tar are there', async () => {
+test('segments, playlists and a tar are there, each with the Cache-Control that suits it', async () => {
   const change = {
     output_container: 'hls',
     segmented_output_hls: true,
@@ -74,9 +74,25 @@ test('segments, playlists and a tar are there', async () => {
   const paths = status.outputs.map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['many/master.m3u8', 'many/manifest.mpd']))
   expect(status.outputs.map(({ role }) => role)).toContain('tar')
+  const kept = (name: RegExp) =>
+    new Set(
+      [...rgw.objects].flatMap(([key, { cache }]) => (key.startsWith('films/many/') && name.test(key) ? [cache] : [])),
+    )
+  expect(kept(/\.(m4s|mp4|ts)$/)).toEqual(new Set(['public, max-age=31536000, immutable']))
+  expect(kept(/\.(m3u8|mpd|json)$/)).toEqual(new Set(['public, max-age=60']))
+  expect(kept(/\.tar$/)).toEqual(new Set(['public, max-age=3600']))
   for (const { path, sha256 } of status.outputs) expect([path, hashOf(`films/${path}`)]).toEqual([path, sha256])
 })
 const profile = { output: 'high', width: 320, height: 180, video_bitrate: 400 }
+
+test('cache_control of a job is that of each of its objects', async () => {
+  const change = { segmented_output_hls: true, create_tar_file: true, videoProfiles: [profile] }
+  const id = await service.create(job('chosen', { ...change, cache_control: 'private, max-age=5' }))
+  expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+  const kept = [...rgw.objects].filter(([key]) => key.startsWith('films/chosen/')).map(([, { cache }]) => cache)
+  expect(kept.length).toBeGreaterThan(5)
+  expect(new Set(kept)).toEqual(new Set(['private, max-age=5']))
+})
 
 test('a completion whose answer is lost is asked again, and the second answer has no tag either', async () => {
   let left = 1

@@ -2,9 +2,17 @@
 // The checks are values, so that planted.test.ts can run them against planted faults and see them fail.
 import { describe, expect, test } from 'vitest'
 import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/store.ts'
+import type { Caching } from '#contract/caching.ts'
 import { MAX_DELETE } from '../../../worker/storage/store.ts'
 
 export const sample = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
+
+/** A value of its own for each kind of object. */
+export const caching: Caching = {
+  segment: 'public, max-age=31536000, immutable',
+  manifest: 'no-cache',
+  file: 'private, max-age=7, x-note="a, b"',
+}
 
 export interface Check {
   name: string
@@ -25,6 +33,8 @@ export interface SinkFixture {
   /** What a reader sees at the path, or null. */
   stored(path: string): Promise<Uint8Array | null>
   contentType(path: string): Promise<string | null>
+  /** What it keeps as Cache-Control, or null. The sinks are opened with `caching`. */
+  cacheControl(path: string): Promise<string | null>
   /** Smallest part that the provider takes, in bytes. */
   minPartBytes: number
 }
@@ -148,6 +158,26 @@ export function sinkChecks(fixture: SinkFixture): Check[] {
     expect(same(await fixture.stored('a/two.m3u8'), sample)).toBe(true)
     expect(await fixture.contentType('a/two.m3u8')).toBe('application/vnd.apple.mpegurl')
     expect(await sink.stat('a/two.m3u8')).toEqual({ size: sample.length, etag })
+  })
+
+  check('an object has the Cache-Control of its kind, whichever way it came', async () => {
+    const sink = await fixture.sink()
+    await sink.put('k/segment.m4s', sample, sample.length, 'video/mp4', 'segment')
+    await sink.put('k/streamed.m4s', inPieces(sample), sample.length, 'video/mp4', 'segment')
+    await sink.put('k/master.m3u8', sample, sample.length, 'application/vnd.apple.mpegurl', 'manifest')
+    const upload = await sink.beginUpload('k/film.mp4', 'video/mp4')
+    const etag = await sink.uploadPart('k/film.mp4', upload, 1, sample, sample.length)
+    await sink.completeUpload('k/film.mp4', upload, [{ n: 1, etag }])
+    const found: Record<string, string | null> = {}
+    for (const name of ['segment.m4s', 'streamed.m4s', 'master.m3u8', 'film.mp4']) {
+      found[name] = await fixture.cacheControl(`k/${name}`)
+    }
+    expect(found).toEqual({
+      'segment.m4s': caching.segment,
+      'streamed.m4s': caching.segment,
+      'master.m3u8': caching.manifest,
+      'film.mp4': caching.file,
+    })
   })
 
   check('a put replaces, a delete removes, a second delete is no error', async () => {

@@ -14,7 +14,7 @@ import { xmlSink } from '../../../worker/storage/s3/sink.ts'
 import { xmlSource } from '../../../worker/storage/s3/source.ts'
 import type { Sink, StoreError } from '../../../worker/storage/store.ts'
 import type { Transport } from '../../../worker/storage/transport.ts'
-import { describeSink, describeSource, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
+import { caching, describeSink, describeSource, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
 import { sinkFaults } from './faults.ts'
 
 const bucket = 'films.example_1'
@@ -70,10 +70,11 @@ for (const [name, key, publicKey] of [
   describeSink(name, {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(store, prefix)
+      return xmlSink(store, prefix, caching)
     },
     stored: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
     contentType: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.type ?? null,
+    cacheControl: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.cache ?? null,
     minPartBytes: 5 * 1024 * 1024,
   })
   test(`${name} is left without an upload, and asks for one token at most`, () => {
@@ -245,11 +246,12 @@ describe('planted faults turn the suite red', () => {
       sinkChecks({
         async sink() {
           prefix = `${crypto.randomUUID()}/`
-          const good = xmlSink(store, prefix)
+          const good = xmlSink(store, prefix, caching)
           return { ...good, ...fault(good) }
         },
         stored: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
         contentType: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.type ?? null,
+        cacheControl: async (path) => fake.store.objects.get(`${bucket}/${prefix}${path}`)?.cache ?? null,
         minPartBytes: 5 * 1024 * 1024,
       }),
     )

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { httpSink } from '../../../worker/storage/httpSink.ts'
 import type { Transport } from '../../../worker/storage/transport.ts'
 import { vendorSink, vendorSource } from '../../../worker/storage/vendor.ts'
-import { describeSink, inPieces, sample } from './conformance.ts'
+import { caching, describeSink, inPieces, sample } from './conformance.ts'
 
 interface Manner {
   /** Methods that are answered with 405. */
@@ -16,7 +16,7 @@ interface Manner {
 
 /** A server with PUT, HEAD and DELETE behind a transport. */
 class PutServer {
-  readonly files = new Map<string, { bytes: Uint8Array; type: string }>()
+  readonly files = new Map<string, { bytes: Uint8Array; type: string; cache: string | null }>()
   readonly seen: { method: string; url: string; length: string | null; authorization: string | null }[] = []
   readonly manner: Manner
   constructor(manner: Manner = {}) {
@@ -38,7 +38,11 @@ class PutServer {
     if (bytes !== null) {
       const { refuse } = this.manner
       if (refuse) return new Response('no', refuse)
-      this.files.set(request.url, { bytes, type: headers.get('content-type') ?? '' })
+      this.files.set(request.url, {
+        bytes,
+        type: headers.get('content-type') ?? '',
+        cache: headers.get('cache-control'),
+      })
       return new Response(null, { status: 201, headers: { etag: `"${bytes.length}"` } })
     }
     const file = this.files.get(request.url)
@@ -60,6 +64,7 @@ function sinkOf(server: PutServer, access = {}) {
   return httpSink({
     root: ROOT,
     access,
+    caching,
     transport: server.fetch,
     staging: { sink: vendorSink(env.BUCKET, staged), open: (path) => vendorSource(env.BUCKET, staged + path) },
   })
@@ -75,6 +80,7 @@ describeSink('http', {
   },
   stored: async (path) => server.files.get(addressOf(path))?.bytes ?? null,
   contentType: async (path) => server.files.get(addressOf(path))?.type ?? null,
+  cacheControl: async (path) => server.files.get(addressOf(path))?.cache ?? null,
   minPartBytes: MIN_PART,
 })
 

@@ -19,7 +19,16 @@ import { xmlSink } from '../../../worker/storage/s3/sink.ts'
 import { xmlSource } from '../../../worker/storage/s3/source.ts'
 import { rsaSha256, toBase64 } from '../../../worker/storage/rsa.ts'
 import type { Sink, Source, StoreError } from '../../../worker/storage/store.ts'
-import { describeSink, describeSource, inPieces, red, sample, sinkChecks, sourceChecks } from './conformance.ts'
+import {
+  caching,
+  describeSink,
+  describeSource,
+  inPieces,
+  red,
+  sample,
+  sinkChecks,
+  sourceChecks,
+} from './conformance.ts'
 import { sinkFaults } from './faults.ts'
 
 const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
@@ -72,10 +81,11 @@ for (const [name, noBatch] of [
   describeSink(name, {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return nativeSink(store, prefix)
+      return nativeSink(store, prefix, caching)
     },
     stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
     contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
+    cacheControl: async (path) => fake.objects.get(prefix + path)?.cache ?? null,
     minPartBytes: 1024 * 1024,
   })
   test(`${name} is left without an upload`, () => expect([...fake.uploads.keys()]).toEqual([]))
@@ -103,10 +113,11 @@ describe("Oracle's door for S3", () => {
   describeSink('compatible', {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(store, prefix)
+      return xmlSink(store, prefix, caching)
     },
     stored: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.bytes ?? null,
     contentType: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.type ?? null,
+    cacheControl: async (path) => fake.objects.get(`${place.bucket}/${prefix}${path}`)?.cache ?? null,
     minPartBytes: 5 * 1024 * 1024,
   })
   test('names itself as the others do', () => {
@@ -303,11 +314,12 @@ describe('planted faults turn the suite red', () => {
       sinkChecks({
         async sink() {
           prefix = `${crypto.randomUUID()}/`
-          const good = nativeSink(storeOf(fake), prefix)
+          const good = nativeSink(storeOf(fake), prefix, caching)
           return { ...good, ...fault(good, fake) }
         },
         stored: async (path) => fake.objects.get(prefix + path)?.bytes ?? null,
         contentType: async (path) => fake.objects.get(prefix + path)?.type ?? null,
+        cacheControl: async (path) => fake.objects.get(prefix + path)?.cache ?? null,
         minPartBytes: 1024,
       }),
     )

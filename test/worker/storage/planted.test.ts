@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import type { Sink, Source } from '../../../worker/storage/store.ts'
 import { vendorSink, vendorSource } from '../../../worker/storage/vendor.ts'
-import { red, sinkChecks, sourceChecks } from './conformance.ts'
+import { caching, red, sinkChecks, sourceChecks } from './conformance.ts'
 
 function withoutLastByte(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let held: Uint8Array | null = null
@@ -69,9 +69,9 @@ const sinkFaults: [string, (good: Sink) => Partial<Sink>][] = [
   [
     'a put that takes what comes',
     (good) => ({
-      put: async (path, body, _, type) => {
+      put: async (path, body, _, type, kind) => {
         const bytes = new Uint8Array(await new Response(body).arrayBuffer())
-        return good.put(path, bytes, bytes.length, type)
+        return good.put(path, bytes, bytes.length, type, kind)
       },
     }),
   ],
@@ -84,7 +84,14 @@ const sinkFaults: [string, (good: Sink) => Partial<Sink>][] = [
       },
     }),
   ],
-  ['a type that is lost', (good) => ({ put: (path, body, size) => good.put(path, body, size, 'text/plain') })],
+  [
+    'a Cache-Control that is lost',
+    (good) => ({ put: (path, body, size, type) => good.put(path, body, size, type, 'file') }),
+  ],
+  [
+    'a type that is lost',
+    (good) => ({ put: (path, body, size, _, kind) => good.put(path, body, size, 'text/plain', kind) }),
+  ],
   [
     'an abort that is not repeatable',
     (good) => {
@@ -147,7 +154,7 @@ test.each(sinkFaults)('sink: %s', async (name, fault) => {
     sinkChecks({
       async sink() {
         prefix = `out/${crypto.randomUUID()}/`
-        const good = vendorSink(env.BUCKET, prefix)
+        const good = vendorSink(env.BUCKET, prefix, caching)
         return { ...good, ...fault(good) }
       },
       async stored(path) {
@@ -155,6 +162,7 @@ test.each(sinkFaults)('sink: %s', async (name, fault) => {
         return object && new Uint8Array(await object.arrayBuffer())
       },
       contentType: async (path) => (await env.BUCKET.head(prefix + path))?.httpMetadata?.contentType ?? null,
+      cacheControl: async (path) => (await env.BUCKET.head(prefix + path))?.httpMetadata?.cacheControl ?? null,
       minPartBytes: 5 * 1024 * 1024,
     }),
   )

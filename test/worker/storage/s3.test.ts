@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Manner } from '../../s3/fake.ts'
 import { FakeS3 } from '../../s3/fake.ts'
 import type { XmlStore } from '../../../worker/storage/s3/client.ts'
-import { s3Place } from '../../../worker/storage/s3/place.ts'
+import { addressOf, s3Place } from '../../../worker/storage/s3/place.ts'
 import { sigV4 } from '../../../worker/storage/s3/sign.ts'
 import { xmlSink } from '../../../worker/storage/s3/sink.ts'
 import { xmlSource } from '../../../worker/storage/s3/source.ts'
@@ -13,7 +13,7 @@ import type { StoreError } from '../../../worker/storage/store.ts'
 import type { Transport } from '../../../worker/storage/transport.ts'
 import { guardedTransport } from '../../../worker/storage/transport.ts'
 import { network } from '../setup.ts'
-import { describeSink, describeSource, inPieces, sample, sinkChecks, sourceChecks } from './conformance.ts'
+import { caching, describeSink, describeSource, inPieces, sample, sinkChecks, sourceChecks } from './conformance.ts'
 
 const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 const MIN_PART = 5 * 1024 * 1024
@@ -55,10 +55,11 @@ for (const [name, manner, change] of manners) {
   describeSink(name, {
     async sink() {
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(store, prefix)
+      return xmlSink(store, prefix, caching)
     },
     stored: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.bytes ?? null,
     contentType: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.type ?? null,
+    cacheControl: async (path) => fake.objects.get(`${bucket}/${prefix}${path}`)?.cache ?? null,
     minPartBytes: MIN_PART,
   })
   test(`${name} leaves no upload`, () => expect([...fake.uploads.keys()]).toHaveLength(0))
@@ -100,7 +101,7 @@ function onReal(): void {
     async sink() {
       await made
       prefix = `${NAMES}/${crypto.randomUUID()}/`
-      return xmlSink(real, prefix)
+      return xmlSink(real, prefix, caching)
     },
     async stored(path) {
       const read = await xmlSource(real, prefix + path)
@@ -112,6 +113,11 @@ function onReal(): void {
       return read && new Uint8Array(await new Response(read.body).arrayBuffer())
     },
     contentType: async (path) => (await xmlSource(real, prefix + path).stat()).contentType,
+    async cacheControl(path) {
+      const url = addressOf(place, prefix + path)
+      const headers = await real.sign({ method: 'HEAD', url, headers: new Headers(), bodyHash: null })
+      return (await network(url, { method: 'HEAD', headers })).headers.get('cache-control')
+    },
     minPartBytes: MIN_PART,
   })
 }
@@ -361,9 +367,10 @@ describe('the suite can fail: planted faults', () => {
         missing: async () => xmlSource(store, 'nothing'),
       }),
       ...sinkChecks({
-        sink: async () => xmlSink(store, 'x y/'),
+        sink: async () => xmlSink(store, 'x y/', caching),
         stored: async (path) => fake.objects.get(`films/x y/${path}`)?.bytes ?? null,
         contentType: async (path) => fake.objects.get(`films/x y/${path}`)?.type ?? null,
+        cacheControl: async (path) => fake.objects.get(`films/x y/${path}`)?.cache ?? null,
         minPartBytes: MIN_PART,
       }),
     ]

@@ -99,6 +99,16 @@ describe('redirects', () => {
   })
 })
 
+test('what is read is read as it is now; a write says nothing of caches that a store could keep with its object', async () => {
+  const net = network({})
+  const sent: (RequestInit & { cache?: string })[] = []
+  const fetch = async (url: string, init: RequestInit) => (sent.push(init), net.fetch(url, init))
+  for (const method of [undefined, 'GET', 'HEAD', 'PUT', 'POST', 'DELETE']) {
+    await guardedFetch(platform, start, method === undefined ? {} : { method }, { fetch })
+  }
+  expect(sent.map(({ cache }) => cache)).toEqual(['no-store', 'no-store', 'no-store', undefined, undefined, undefined])
+})
+
 test('an address that the guard refuses is never asked', async () => {
   const net = network({})
   expect(await codeOf(guardedFetch(platform, 'http://127.0.0.1/', {}, { fetch: net.fetch }))).toBe('address_refused')

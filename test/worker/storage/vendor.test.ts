@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { vendorSink, vendorSource } from '../../../worker/storage/vendor.ts'
-import { describeSink, describeSource, sample } from './conformance.ts'
+import { caching, describeSink, describeSource, sample } from './conformance.ts'
 
 let key = ''
 describeSource('vendor-store', {
@@ -19,13 +19,14 @@ let prefix = ''
 describeSink('vendor-store', {
   async sink() {
     prefix = `out/${crypto.randomUUID()}/`
-    return vendorSink(env.BUCKET, prefix)
+    return vendorSink(env.BUCKET, prefix, caching)
   },
   async stored(path) {
     const object = await env.BUCKET.get(prefix + path)
     return object && new Uint8Array(await object.arrayBuffer())
   },
   contentType: async (path) => (await env.BUCKET.head(prefix + path))?.httpMetadata?.contentType ?? null,
+  cacheControl: async (path) => (await env.BUCKET.head(prefix + path))?.httpMetadata?.cacheControl ?? null,
   minPartBytes: 5 * 1024 * 1024,
 })
 

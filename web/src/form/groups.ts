@@ -19,6 +19,7 @@ export const groups: readonly Group[] = [
       'create_tar_file',
       'bucket_output_path',
       'audio_output_path',
+      'cache_control',
       'program_start_time',
     ],
   },

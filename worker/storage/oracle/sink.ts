@@ -1,6 +1,7 @@
 // In charge of: writing through Oracle's native API: put, parts, commit, abort, delete.
 // Not in charge of: trying again.
 import { inParallel } from '../../parallel.ts'
+import type { Caching } from '#contract/caching.ts'
 import { keyBelow } from '../path.ts'
 import { wrongLength } from '../s3/client.ts'
 import type { Sink } from '../store.ts'
@@ -16,7 +17,7 @@ const PROVIDER = 'oracle'
 const DELETIONS = 6
 
 /** `prefix` is '' or ends with a slash. */
-export function nativeSink(store: NativeStore, prefix: string): Sink {
+export function nativeSink(store: NativeStore, prefix: string, caching: Caching | null = null): Sink {
   const name = oracleName(store.place)
   const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, PROVIDER, operation)
 
@@ -33,18 +34,20 @@ export function nativeSink(store: NativeStore, prefix: string): Sink {
     body: ReadableStream<Uint8Array> | Uint8Array,
     size: number,
     contentType: string,
+    headers: Record<string, string> = {},
   ): Promise<string> {
     if (body instanceof Uint8Array && body.byteLength !== size)
       throw wrongLength({ provider: PROVIDER }, operation, size)
     const put = { body, size, contentType }
-    const response = await ask(store, { operation, method: 'PUT', path, query, put })
+    const response = await ask(store, { operation, method: 'PUT', path, query, headers, put })
     await response.body?.cancel()
     return tagOf(operation, response)
   }
 
   async function begin(key: string, contentType: string): Promise<string> {
     const operation = 'beginUpload'
-    const response = await ask(store, { operation, method: 'POST', path: ['u'], json: { object: key, contentType } })
+    const json = { object: key, contentType, ...(caching === null ? {} : { cacheControl: caching.file }) }
+    const response = await ask(store, { operation, method: 'POST', path: ['u'], json })
     const { uploadId } = await readJson(response)
     if (typeof uploadId === 'string' && uploadId !== '') return uploadId
     // Broken off, or a proxy's page: it can be asked again.
@@ -58,8 +61,9 @@ export function nativeSink(store: NativeStore, prefix: string): Sink {
   }
 
   const sink: Sink = {
-    async put(path, body, size, contentType) {
-      return { etag: await send('put', ['o', keyOf(path, 'put')], {}, body, size, contentType) }
+    async put(path, body, size, contentType, kind = 'file') {
+      const headers = caching === null ? {} : { 'cache-control': caching[kind] }
+      return { etag: await send('put', ['o', keyOf(path, 'put')], {}, body, size, contentType, headers) }
     },
 
     async stat(path) {

@@ -1,5 +1,6 @@
 // In charge of: writing to an S3-shaped store: put, parts, complete, abort, delete.
 // Not in charge of: which provider it is (XmlStore says that), trying again.
+import type { Caching, ObjectKind } from '#contract/caching.ts'
 import { keyBelow } from '../path.ts'
 import type { Sink, StoredPart } from '../store.ts'
 import { StoreError } from '../store.ts'
@@ -14,9 +15,14 @@ const DELETIONS = 6
 const ABORTS = 3
 
 /** `prefix` is '' or ends with a slash. */
-export function xmlSink(store: XmlStore, prefix: string): Sink {
+export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null = null): Sink {
   const { provider } = store
   const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, provider, operation)
+
+  const described = (contentType: string, kind: ObjectKind): Record<string, string> => ({
+    'content-type': contentType,
+    ...(caching === null ? {} : { 'cache-control': caching[kind] }),
+  })
 
   /** A put of a whole body or of a part. @returns its tag */
   async function send(
@@ -68,15 +74,16 @@ export function xmlSink(store: XmlStore, prefix: string): Sink {
 
   async function begin(key: string, contentType: string): Promise<string> {
     const operation = 'beginUpload'
-    const request = { method: 'POST', key, query: { uploads: '' }, headers: { 'content-type': contentType } } as const
+    const headers = described(contentType, 'file')
+    const request = { method: 'POST', key, query: { uploads: '' }, headers } as const
     const id = textAt(await readXml(store, operation, await ask(store, { operation, ...request })), 'UploadId')
     if (id) return id
     throw new StoreError('invalid', provider, operation, `${store.place.name} answered without an upload id.`)
   }
 
   const sink: Sink = {
-    async put(path, body, size, contentType) {
-      const headers = { 'content-type': contentType }
+    async put(path, body, size, contentType, kind = 'file') {
+      const headers = described(contentType, kind)
       return { etag: await send('put', keyOf(path, 'put'), {}, headers, body, size) }
     },
 
