@@ -176,11 +176,13 @@ function checkAmazon(known: Known, path: string, findings: Findings): void {
   }
   const { endpoint } = known
   if (!endpoint) return
-  const bare = parseHttp(endpoint).kind === 'http' && !/[?#]|\/\.\.?(\/|$)/.test(endpoint)
-  if (bare) return
-  findings.problem(
-    'invalid_value',
-    `${path}.endpoint`,
-    `${path}.endpoint must be an address like "https://s3.example.com", without a bucket, a user name or a query`,
-  )
+  const isAddress = parseHttp(endpoint).kind === 'http' && !/[?#]/.test(endpoint)
+  // A bucket, most often; accepted, every object would be looked for in the wrong place.
+  const hasPath = !/^https?:\/\/[^/\\]+\/*$/i.test(endpoint)
+  if (isAddress && !hasPath) return
+  const field = `${path}.endpoint`
+  const message = isAddress
+    ? `${field} must not have a path: it is the address of the store alone, like "https://s3.example.com"; buckets are named in input and in the paths of outputs`
+    : `${field} must be an address like "https://s3.example.com", without a bucket, a user name or a query`
+  findings.problem('invalid_value', field, message)
 }

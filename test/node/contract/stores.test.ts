@@ -86,12 +86,22 @@ describe('credentials of aws', () => {
     ['endpoint', 'https://s3.example.com?x=1'],
     ['endpoint', 'https://s3.example.com/../x'],
     ['endpoint', 's3.example.com'],
+    ['endpoint', 'https://s3.example.com/films'],
+    ['endpoint', 'https://s3.example.com:9000/a/b/'],
+    ['endpoint', 'https://s3.example.com/./'],
+    ['endpoint', 'https://s3.example.com\\films'],
     ['region', 'eu-west-1.evil.example'],
     ['access_key', 'kéy'],
     ['session_token', 'two words'],
   ])('%s %j is refused', (name, value) => {
     const body = toS3({ bucket_output_path: 's3://films' }, {}, { [name]: value })
     expect(names(refuse(body))).toEqual([`invalid_value cloud_credentials.output.${name}`])
+  })
+
+  it('an endpoint with a path is told what to name instead; a slash at its end is none', () => {
+    const to = (endpoint: string) => toS3({ bucket_output_path: 's3://films' }, {}, { endpoint })
+    expect(refuse(to('https://s3.example.com/films'))[0]?.message).toMatch(/must not have a path.*buckets are named in/)
+    expect(accept(to('https://s3.example.com:9000/')).warnings).toEqual([])
   })
 
   it('endpoint and session_token of another provider are refused, never ignored', () => {
