@@ -48,7 +48,8 @@ const DEFAULTS: Limits = { startMs: 25_000, callMs: 5000, pollMs: 100, checkMs: 
 export const PORT = 8788
 /** A container outlives an eviction of its Durable Object by so long; each check starts it anew. */
 const INACTIVITY_MS = 10 * 60_000
-const SERVING = 'serving'
+/** The name and form that version 0.1 kept it by: containers that ran before a deployment go on. */
+const SERVING = 'running'
 
 interface Start {
   serving: Serving
