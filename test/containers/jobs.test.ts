@@ -100,7 +100,7 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     const source = bench.space.file('noise.mp4')
     await ffmpeg([
       ...['-f', 'lavfi', '-i', 'color=gray:s=1280x720:r=25:d=10,noise=alls=100:allf=t'],
-      ...['-c:v', 'mpeg4', '-q:v', '8', source],
+      ...['-c:v', 'mpeg4', '-q:v', '31', source],
     ])
     const input = await bench.lab.upload(source)
     const id = await bench.lab.create(
