@@ -21,8 +21,9 @@ import threading
 MARK = 100
 EGRESS_PORT = 41209
 DNS_PORT = 41053
-# For documentation (RFC 5737): no machine has it. Any address does; the runtime goes by the name in the request.
-ANSWER = socket.inet_aton("192.0.2.1")
+# Any address does: what goes there is taken up below, and the runtime goes by the name in the request. This one is for
+# measuring devices (RFC 2544).
+ANSWER = socket.inet_aton("198.18.0.1")
 GATEWAY = "host.docker.internal"
 MAX_HEAD = 128 * 1024
 CHUNK = 256 * 1024
