@@ -4,6 +4,7 @@ import { cors } from 'hono/cors'
 import { authenticate } from './auth.ts'
 import type { AppEnv } from './http.ts'
 import { answerError, errorResponse, notAllowed, RequestError } from './problems.ts'
+import { diagnosis } from './routes/diagnosis.ts'
 import { dashboard } from './routes/dashboard.ts'
 import { accounts } from './routes/accounts.ts'
 import { door } from './routes/door.ts'
@@ -72,6 +73,7 @@ export const app = new Hono<AppEnv>()
   .route('/api/v0/accounts', accounts)
   .route('/api/v0/webhooks', webhooks)
   .route('/api/v0/vault', vault)
+  .route('/api/v0/diagnosis', diagnosis)
   .route('/metrics', metrics)
   .use('/uploads/*', authenticate('jobs'))
   .route('/uploads', uploads)

@@ -2,6 +2,7 @@
 // Not in charge of: when a container starts, ends or is watched (instance.ts); local transcoders (dispatch.ts).
 import { DurableObject } from 'cloudflare:workers'
 import type { RunRequest } from '#contract/task.ts'
+import type { ContainerFacts } from './diagnosis/facts.ts'
 import { apply, monitorOf } from './follow.ts'
 import type { Refusal, Serving } from './instance.ts'
 import { Instance } from './instance.ts'
@@ -40,6 +41,11 @@ export class Transcoder extends DurableObject<Env> {
 
   cancel(task: string, attempt: number): Promise<void> {
     return this.#instance.cancel(task, attempt)
+  }
+
+  /** For a diagnosis. Starts nothing. */
+  look(): Promise<ContainerFacts> {
+    return this.#instance.look()
   }
 
   override alarm(): Promise<void> {

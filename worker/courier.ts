@@ -15,6 +15,11 @@ export class Courier extends DurableObject<Env> {
     await Promise.all([this.ctx.storage.put('job', jobId), this.ctx.storage.setAlarm(Date.now())])
   }
 
+  /** A diagnosis asks: nothing is kept here. */
+  async isIdle(): Promise<boolean> {
+    return (await this.ctx.storage.get('job')) === undefined
+  }
+
   override async alarm(): Promise<void> {
     const jobId = await this.ctx.storage.get<string>('job')
     if (jobId === undefined) return

@@ -5,6 +5,7 @@
 // Written on the low-level container API (`ctx.container`); docs/containers.md says why.
 import type { StartFailure } from '#contract/lifecycle.ts'
 import type { RunRequest } from '#contract/task.ts'
+import { readFacts, type ContainerFacts } from './diagnosis/facts.ts'
 
 /** The attempt that a container works on. */
 export interface Serving {
@@ -124,6 +125,14 @@ export class Instance {
     const needed = this.#start !== null || (serving !== null && (await this.#host.isCurrent(serving)))
     if (!needed) return this.#destroy()
     await this.#armed()
+  }
+
+  /** What runs now, as it says itself. @throws Error when it does not answer in time */
+  async look(): Promise<ContainerFacts> {
+    const { container } = this.#host
+    if (!container.running) return { running: false, transcoder: null }
+    const response = await this.#get('/health', AbortSignal.timeout(this.#limits.callMs))
+    return { running: true, transcoder: await readFacts(response) }
   }
 
   async #begin(serving: Serving, request: RunRequest, signal: AbortSignal): Promise<Refusal | null> {

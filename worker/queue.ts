@@ -1,6 +1,7 @@
 // In charge of: the queue's consumer: starts the attempt that a message names and acks at hand-off, never after the encode.
 // Not in charge of: what a failed start means (contract/lifecycle.ts).
 import { START_LEASE_MS } from './advance.ts'
+import { isProbe, takeProbe, type ProbeMessage } from './diagnosis/probe.ts'
 import { dispatch } from './dispatch.ts'
 import { apply, monitorOf } from './follow.ts'
 import { findTask } from './ledger/tasks.ts'
@@ -9,11 +10,11 @@ import type { StartMessage } from './schedule.ts'
 /** Only a ledger that cannot be read makes a message come again; a delay, because local retries come without a pause. */
 const RETRY_SECONDS = 5
 
-export async function consume(batch: MessageBatch<StartMessage>, env: Env): Promise<void> {
+export async function consume(batch: MessageBatch<StartMessage | ProbeMessage>, env: Env): Promise<void> {
   await Promise.all(
     batch.messages.map(async (message) => {
       try {
-        await start(env, message.body)
+        await (isProbe(message.body) ? takeProbe(env, message.body) : start(env, message.body))
         message.ack()
       } catch (error) {
         console.error(JSON.stringify({ level: 'error', msg: 'start failed', ...message.body, error: String(error) }))

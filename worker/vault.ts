@@ -65,6 +65,11 @@ export async function currentKeyId(env: Env): Promise<string> {
   return current.id
 }
 
+/** Ids of all keys of the ring; the first seals. @throws Error for an entry that is none */
+export async function ringIds(env: Env): Promise<string[]> {
+  return (await ring(env)).map(({ id }) => id)
+}
+
 /** @throws Error when the envelope was not made for exactly this account, job and field, or its key left the ring */
 export async function open<T>(env: Env, account: string, jobId: string, field: string, text: string): Promise<T> {
   const envelope = JSON.parse(text) as Envelope

@@ -1,5 +1,6 @@
 // In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
 // The tests send each command of the reference and compare what comes with these.
+import type { Diagnosis } from '#contract/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errors.ts'
 import { publicEvents } from '#contract/events.ts'
 import { validateJob } from '#contract/job.ts'
@@ -161,6 +162,33 @@ export const health = {
   starts_failing: 0,
   transcoders: 'containers',
   egress: 'platform',
+}
+export const diagnosis: Diagnosis = {
+  at: AT,
+  checks: [
+    { name: 'database', verdict: 'ok', message: 'D1 wrote, read and deleted a row.', remedy: null, milliseconds: 31 },
+    {
+      name: 'cron',
+      verdict: 'fault',
+      message: 'The sweep has never run to its end.',
+      remedy: 'Look at [triggers] crons in wrangler.toml: ["* * * * *"].',
+      milliseconds: 0,
+    },
+  ],
+  migrations: { expected: ['0001_initial.sql'], applied: ['0001_initial.sql'] },
+  vault: { key_ids: ['k1'] },
+  egress: { policy: 'platform', allow_private_hosts: [] },
+  settings: {
+    base_url: null,
+    max_slots: 4,
+    lease_seconds: 30,
+    max_active_jobs: 10_000,
+    max_stored_upload_bytes: null,
+    requests_per_minute: null,
+    transcoders: 'containers',
+  },
+  cron: { last_ended_at: null },
+  slots: [{ slot: 0, busy: false, running: true, transcoder: { state: 'idle', version: '0.1.0', ffmpeg: '7.1' } }],
 }
 export const limits: Record<string, unknown> = publishedLimits({
   maxActiveJobs: 10_000,

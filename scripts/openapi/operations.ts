@@ -328,6 +328,14 @@ export const operations: Record<string, Operation> = {
     errors: ['invalid_request'],
     curl: admin('/api/v0/vault/rotate', '-X POST '),
   },
+  'POST /api/v0/diagnosis': {
+    summary: 'Look at every part of the service; what is written for it is removed again',
+    auth: 'admin',
+    status: 200,
+    answers: json('Diagnosis', example.diagnosis),
+    errors: [],
+    curl: admin('/api/v0/diagnosis', '-X POST '),
+  },
   'GET /metrics': {
     summary: 'Prometheus text',
     auth: 'admin',

@@ -15,6 +15,7 @@ import type {
   UploadList,
   VaultRotation,
 } from '#contract/answers.ts'
+import type { Check, Diagnosis, SlotFacts, TranscoderFacts } from '#contract/diagnosis.ts'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
 import { MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
@@ -247,6 +248,42 @@ export const schemas: Record<string, Schema> = {
     warnings: { type: 'array', items: ref('Warning') },
   }),
   KeyList: answer({ keys: { type: 'array', items: ref('Key') } }),
+  Diagnosis: answer<keyof Diagnosis>({
+    at: time,
+    checks: {
+      type: 'array',
+      items: answer<keyof Check>({
+        name: text,
+        verdict: { enum: ['ok', 'warning', 'fault', 'skipped'] },
+        message: text,
+        remedy: { type: ['string', 'null'], description: 'What to do about it.' },
+        milliseconds: orCount,
+      }),
+    },
+    migrations: answer({ expected: { type: 'array', items: text }, applied: { type: 'array', items: text } }),
+    vault: answer({ key_ids: { type: 'array', items: text, description: 'The first seals.' } }),
+    egress: answer({ policy: text, allow_private_hosts: { type: 'array', items: text } }),
+    settings: answer<keyof Diagnosis['settings']>({
+      base_url: { type: ['string', 'null'] },
+      max_slots: count,
+      lease_seconds: { type: 'number' },
+      max_active_jobs: count,
+      max_stored_upload_bytes: orCount,
+      requests_per_minute: orCount,
+      transcoders: { enum: ['local', 'containers'] },
+    }),
+    cron: answer({ last_ended_at: orNull(time) }),
+    slots: {
+      type: 'array',
+      description: 'The first 32.',
+      items: answer<keyof SlotFacts>({
+        slot: count,
+        busy: { type: 'boolean', description: 'A task has it.' },
+        running: { type: ['boolean', 'null'], description: 'null = it could not be asked.' },
+        transcoder: orNull(answer<keyof TranscoderFacts>({ state: text, version: text, ffmpeg: text })),
+      }),
+    },
+  }),
   Health: answer({
     status: { enum: ['ok', 'degraded', 'not_ready'] },
     missing: { type: 'array', items: text },

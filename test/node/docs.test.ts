@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { validateJob } from '#contract/job.ts'
+import { MIGRATIONS } from '#contract/migrations.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
@@ -68,6 +69,11 @@ describe('docs/troubleshooting.md', () => {
     for (const row of rows(troubleshooting!))
       for (const cell of row.slice(2)) expect(cell.length, row.join(' | ')).toBeGreaterThan(10)
   })
+})
+
+it('worker/contract/migrations.ts names every migration that there is', async () => {
+  const there = (await readdir(join(ROOT, 'migrations'))).filter((name) => name.endsWith('.sql')).toSorted()
+  expect([...MIGRATIONS]).toEqual(there)
 })
 
 describe('docs/operating.md', () => {

@@ -222,6 +222,7 @@ describe('the commands of the reference, as they stand', () => {
     await ask('PUT /api/v0/accounts/{account}')
     await ask('GET /api/v0/accounts')
     await ask('POST /api/v0/vault/rotate')
+    await ask('POST /api/v0/diagnosis')
   })
 
   test('are all there are', () => {
