@@ -94,6 +94,29 @@ describe('docs/operating.md', () => {
   })
 })
 
+describe('what a rollout does to running jobs', () => {
+  const versions = section(operating!, 'New versions')
+
+  it('is what wrangler.toml sets: younger containers are left alone, older ones have the 15 minutes behind SIGTERM', async () => {
+    const wrangler = await read('wrangler.toml')
+    const seconds = /^rollout_active_grace_period = (\d+)$/m.exec(wrangler)![1]!
+    expect(versions).toContain(`The value of the repository is ${seconds}`)
+    expect(versions).toMatch(/_younger_/)
+    expect(versions).toMatch(/SIGKILL 15 minutes later/)
+    expect(wrangler.split('rollout_active_grace_period')[0]).toMatch(
+      /# A rollout leaves containers alone that are younger/,
+    )
+  })
+
+  it('is promised as more nowhere', async () => {
+    const pages = (await readdir(join(ROOT, 'docs')))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`)
+    for (const page of [...pages, 'README.md', 'wrangler.toml'])
+      expect(await read(page), page).not.toMatch(/gives running containers|half an hour to end/)
+  })
+})
+
 describe('README.md', () => {
   it('begins with a request that is accepted', () => {
     const [, body] = /--json '(\{[^']*)'/.exec(readme!.split('\n## ')[0]!)!
