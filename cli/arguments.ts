@@ -50,6 +50,12 @@ export function connection(values: Values, env: NodeJS.ProcessEnv): { address: s
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
   const key = String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '')
   if (address === '') throw new UsageError('Which service? Give --url or set SPLICEPOINT_URL.')
+  if (key === '') throw new UsageError('With which key? Set SPLICEPOINT_KEY or give --key.')
+  return { address: serviceAddress(address), key }
+}
+
+/** @throws UsageError */
+export function serviceAddress(address: string): string {
   // URL.parse is newer than Node 20.
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
@@ -57,6 +63,5 @@ export function connection(values: Values, env: NodeJS.ProcessEnv): { address: s
       'The address of the service must be like https://transcode.example.com, and the key apart from it.',
     )
   }
-  if (key === '') throw new UsageError('With which key? Set SPLICEPOINT_KEY or give --key.')
-  return { address, key }
+  return address
 }

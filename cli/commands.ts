@@ -152,6 +152,34 @@ export const commands = {
     options: {},
     words: ['rotate'],
   },
+  doctor: {
+    takes: '[URL]',
+    count: [0, 1],
+    about: 'find out what is wrong with a deployment, and how to mend it',
+    options: {
+      'admin-key': {
+        type: 'string',
+        value: 'KEY',
+        about:
+          'lets the service look at itself; else SPLICEPOINT_ADMIN_KEY, which other users of the machine cannot see',
+      },
+      config: {
+        type: 'string',
+        value: 'FILE',
+        about: 'wrangler.toml to look at; default: the one here, without a URL',
+      },
+      'no-jobs': { type: 'boolean', about: 'run none' },
+      input: { type: 'string', value: 'ADDRESS', about: 'an http address of media that a job reads as well' },
+      store: {
+        type: 'string',
+        multiple: true,
+        value: 's3://BUCKET/PREFIX',
+        about: 'a store that a job writes to as well, with the keys of AWS_ACCESS_KEY_ID, …; repeat it for more',
+      },
+      timeout: { type: 'string', value: 'SECONDS', about: 'for one job; default 300' },
+      idle: { type: 'boolean', about: 'wait 90 seconds more, and see whether idle containers end' },
+    },
+  },
   completion: {
     takes: 'bash|zsh|fish',
     count: [1, 1],

@@ -5,6 +5,7 @@ import type { JobRead } from '#contract/answers.ts'
 import { Client } from '../client/client.ts'
 import { connection, jobId, parse, type Parsed } from './arguments.ts'
 import { completion, SHELLS } from './completion.ts'
+import { doctor } from './doctor.ts'
 import { errorDocument, EXIT, exitCodeOf, explain, plain, UsageError } from './failure.ts'
 import { help, helpOf } from './help.ts'
 import { describe, exitCodeOfJob, fetchOutputs, watch } from './jobs.ts'
@@ -32,6 +33,11 @@ async function run({ name, values, words }: Parsed): Promise<number> {
     if (!shell) throw new UsageError(`There is completion for ${SHELLS.join(', ')}.`)
     process.stdout.write(completion(shell))
     return EXIT.ok
+  }
+  if (name === 'doctor') {
+    const { answer: report, text } = await doctor(words, values, process.env, signal, note)
+    answer(report, text)
+    return report.ok ? EXIT.ok : EXIT.job
   }
   const { address, key } = connection(values, process.env)
   const client = new Client(address, key, signal)

@@ -13,6 +13,8 @@ import type {
   UploadList,
   VaultRotation,
 } from '#contract/answers.ts'
+import type { Diagnosis } from '#contract/diagnosis.ts'
+import type { PublicEvent } from '#contract/events.ts'
 import type { publishedLimits } from '#contract/limits.ts'
 import { NetworkError, ServiceError } from './errors.ts'
 import { readAnswer, request, type Init, type Service } from './http.ts'
@@ -88,6 +90,11 @@ export class Client {
     await request(this.#service, `/uploads/${number}`, { method: 'DELETE' })
   }
 
+  /** What has happened to a job so far. */
+  events(id: number): Promise<{ events: PublicEvent[]; job_completed: boolean }> {
+    return this.#ask(`/api/v0/job/${id}/events`)
+  }
+
   limits(): Promise<ReturnType<typeof publishedLimits>> {
     return this.#ask('/api/v0/limits')
   }
@@ -114,6 +121,16 @@ export class Client {
   resealVault({ next, next_key }: Pick<VaultRotation, 'next' | 'next_key'>): Promise<VaultRotation> {
     const place = new URLSearchParams({ after: String(next), after_key: next_key })
     return this.#once(`/api/v0/vault/rotate?${place.toString()}`, '{}')
+  }
+
+  /** The service looks at each of its parts; what it writes for that it removes. With a key of the scope "admin" only. */
+  diagnose(): Promise<Diagnosis> {
+    return this.#ask('/api/v0/diagnosis', { method: 'POST' })
+  }
+
+  /** In the text format of Prometheus. With a key of the scope "admin" only. */
+  async metrics(): Promise<string> {
+    return (await request(this.#service, '/metrics')).text()
   }
 
   async #ask<T>(path: string, init?: Init): Promise<T> {

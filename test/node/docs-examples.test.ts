@@ -53,6 +53,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
   ['docs/concepts.md', '', 'a diagram'],
+  ['docs/operating.md', 'npx splicepoint doctor', 'test/node/service/doctor.test.ts'],
   ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
   [
     'docs/operating.md',
