@@ -2,7 +2,7 @@
 // Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { isJobErrorCode, jobErrors, type JobErrorCode } from '#contract/errors.ts'
+import { isJobErrorCode, isLasting, jobErrors, type JobErrorCode } from '#contract/errors.ts'
 import type {
   EstimatePost,
   FailPost,
@@ -17,7 +17,7 @@ import type {
   UploadRequest,
 } from '#contract/task.ts'
 import { StaleAttempt, TaskError } from './failure.ts'
-import { defaultBackoff, retry, Transient, type Backoff } from './retry.ts'
+import { defaultBackoff, ELSEWHERE_MS, retry, Transient, type Backoff, type Patience } from './retry.ts'
 
 export interface DoorOptions {
   /** Base address of the Worker, without a slash at its end. */
@@ -29,6 +29,10 @@ export interface DoorOptions {
   stallMs?: number
   /** Milliseconds for which a piece of the source is asked for again. */
   giveUpMs?: number | undefined
+  /** Milliseconds for which a source or a store that is away is waited for before anything is encoded. */
+  elsewhereMs?: number | undefined
+  /** Milliseconds for which a cause that no retry mends must last before it is believed. */
+  lastingMs?: number | undefined
 }
 
 /** A slice of a file, read anew for every try: nothing larger than one chunk of it is ever in memory. */
@@ -46,6 +50,8 @@ interface Call {
   signal: AbortSignal
   /** Time for all tries together; 0 = one try. */
   totalMs: number
+  /** The same for what is away elsewhere; absent = `totalMs`. */
+  elsewhereMs?: number
   timeoutMs: number
   /** What an unexplained failure is called. */
   code: JobErrorCode
@@ -59,6 +65,8 @@ export class Door {
   readonly #backoff: Backoff
   readonly #stallMs: number
   readonly #giveUpMs: number
+  readonly #elsewhereMs: number
+  readonly #lastingMs: number | undefined
 
   constructor(options: DoorOptions) {
     this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
@@ -66,6 +74,8 @@ export class Door {
     this.#backoff = options.backoff ?? defaultBackoff
     this.#stallMs = options.stallMs ?? MINUTE_MS
     this.#giveUpMs = options.giveUpMs ?? MINUTE_MS
+    this.#elsewhereMs = options.elsewhereMs ?? ELSEWHERE_MS
+    this.#lastingMs = options.lastingMs
   }
 
   async task(signal: AbortSignal): Promise<TaskDescription> {
@@ -75,7 +85,12 @@ export class Door {
 
   /** The first writer's plan wins: the answer may differ from what was sent. */
   async plan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
-    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    const limits = {
+      totalMs: MINUTE_MS,
+      elsewhereMs: this.#elsewhereMs,
+      timeoutMs: 15_000,
+      code: 'internal',
+    } as const
     return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
   }
 
@@ -110,7 +125,7 @@ export class Door {
   /** Stores part `n` (1-based). */
   async part(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
     const path = `/uploads/${encodeURIComponent(upload)}/${n}`
-    return retry({ totalMs: 2 * MINUTE_MS, backoff: this.#backoff, signal }, () =>
+    return retry({ ...this.#for(2 * MINUTE_MS), signal }, () =>
       this.#send(path, 'application/octet-stream', body, signal),
     )
   }
@@ -118,9 +133,7 @@ export class Door {
   /** Stores a whole object below the job's destination. Only for paths with the attempt's own directory in them. */
   async put(path: string, contentType: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
     const address = `/output/${path.split('/').map(encodeURIComponent).join('/')}`
-    await retry({ totalMs: 2 * MINUTE_MS, backoff: this.#backoff, signal }, () =>
-      this.#send(address, contentType, body, signal),
-    )
+    await retry({ ...this.#for(2 * MINUTE_MS), signal }, () => this.#send(address, contentType, body, signal))
   }
 
   async #send(
@@ -178,7 +191,12 @@ export class Door {
 
   /** What the playlist at `/input` consists of. */
   async hls(signal: AbortSignal): Promise<HlsDescription> {
-    const limits = { totalMs: 2 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'source_unreachable' } as const
+    const limits = {
+      totalMs: 2 * MINUTE_MS,
+      elsewhereMs: this.#elsewhereMs,
+      timeoutMs: 2 * MINUTE_MS,
+      code: 'source_unreachable',
+    } as const
     return this.#call<HlsDescription>({ method: 'GET', path: '/input/hls', signal, ...limits })
   }
 
@@ -191,7 +209,7 @@ export class Door {
     signal: AbortSignal,
     take: (body: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T> {
-    return retry({ totalMs: this.#giveUpMs, backoff: this.#backoff, signal }, async () => {
+    return retry({ ...this.#for(this.#giveUpMs), signal }, async () => {
       const stall = new Stall(this.#stallMs, signal)
       try {
         const response = await this.#fetch(`/input/hls/${piece}`, {
@@ -219,7 +237,7 @@ export class Door {
 
   /** The logo's bytes: an image by its first bytes, and not larger than a logo may be. */
   async logo(signal: AbortSignal): Promise<Uint8Array> {
-    return retry({ totalMs: MINUTE_MS, backoff: this.#backoff, signal }, async () => {
+    return retry({ ...this.#for(MINUTE_MS), signal }, async () => {
       try {
         const response = await this.#fetch('/logo', {
           signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
@@ -230,6 +248,10 @@ export class Door {
         throw asTransient(error, 'logo_unavailable', 'The logo could not be fetched')
       }
     })
+  }
+
+  #for(totalMs: number, elsewhereMs?: number): Patience {
+    return { totalMs, elsewhereMs, lastingMs: this.#lastingMs, backoff: this.#backoff }
   }
 
   async #fetch(
@@ -258,7 +280,7 @@ export class Door {
         throw asTransient(error, call.code, 'The service could not be reached')
       }
     }
-    return retry({ totalMs: call.totalMs, backoff: this.#backoff, signal: call.signal }, once)
+    return retry({ ...this.#for(call.totalMs, call.elsewhereMs), signal: call.signal }, once)
   }
 }
 
@@ -311,7 +333,10 @@ export async function refusal(response: Response, fallback: JobErrorCode): Promi
   if (response.status === 401 || (response.status === 409 && said.code !== 'conflict'))
     return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
   const known = isJobErrorCode(said.code) ? said.code : null
-  const options = { field: said.field, details: said.details }
+  const after = retryAfterMs(response.headers.get('retry-after'))
+  // The queue keeps to it too, where the task waits there.
+  const details = after === null ? said.details : { ...said.details, retry_after: Math.ceil(after / 1000) }
+  const options = { field: said.field, details }
   // 413 is the door's own limit on an output: another attempt would write as much.
   const tooLarge = response.status === 413 && fallback === 'output_unreachable'
   const error = new TaskError(
@@ -320,9 +345,9 @@ export async function refusal(response: Response, fallback: JobErrorCode): Promi
     options,
   )
   const mayPass = response.status >= 500 || response.status === 429 || response.status === 408
-  // A permanent code is an explained verdict, whatever status carries it.
-  if (!mayPass || (known !== null && jobErrors[known].permanent)) return error
-  return new Transient(error, retryAfterMs(response.headers.get('retry-after')))
+  // A permanent code is an explained verdict, whatever status carries it; one that must last is one only then.
+  if (!mayPass || (known !== null && jobErrors[known].permanent && !isLasting(known))) return error
+  return new Transient(error, after, known !== null && known !== 'internal')
 }
 
 interface DoorError {

@@ -63,6 +63,8 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     taskId: request.task_id,
     token: request.token,
     giveUpMs: context.source?.giveUpMs,
+    elsewhereMs: context.source?.elsewhereMs,
+    lastingMs: context.source?.lastingMs,
   })
   const lanes = new Lanes(TRANSFERS)
   const progress = new Progress(() => lanes.figures())

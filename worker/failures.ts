@@ -1,6 +1,7 @@
 // In charge of: what a store's error is to a job: its code, the HTTP status on the task door, and the details that go along.
 // Not in charge of: noticing it (storage/), what a job error does (contract/errors.ts, lifecycle.ts).
 import type { JobErrorCode } from '#contract/errors.ts'
+import { isLasting } from '#contract/errors.ts'
 import type { StoreError, StoreErrorCode } from './storage/store.ts'
 
 export type Side = 'input' | 'output'
@@ -11,13 +12,16 @@ interface Answer {
   code: JobErrorCode
 }
 
-/** The same on both sides: about the credentials and the bucket, not about one object. */
+/** The same on both sides: about the credentials, the bucket and the host, not about one object. */
 const common = {
   no_such_bucket: { status: 404, code: 'bucket_not_found' },
   credentials_invalid: { status: 403, code: 'credentials_invalid' },
   credentials_expired: { status: 403, code: 'credentials_expired' },
   wrong_region: { status: 400, code: 'wrong_region' },
   clock_skew: { status: 503, code: 'clock_skew' },
+  host_not_found: { status: 502, code: 'host_not_found' },
+  connection_refused: { status: 502, code: 'connection_refused' },
+  tls_failed: { status: 502, code: 'tls_failed' },
 } as const satisfies Partial<Record<StoreErrorCode, Answer>>
 
 const answers: Readonly<Record<Side, Readonly<Record<StoreErrorCode, Answer>>>> = {
@@ -54,8 +58,9 @@ export function answerTo(side: Side, error: StoreError): Answer {
   return answers[side][error.code]
 }
 
-/** The part of the request to look at, where it is the credentials that are wrong. */
+/** The part of the request to look at, where it is the credentials, or the address that they name or are for, that are wrong. */
 export function fieldOf(side: Side, error: StoreError): { field?: string } {
+  if (error.provider === 'http') return isLasting(error.code) && side === 'input' ? { field: 'input' } : {}
   return Object.hasOwn(common, error.code) && error.code !== 'clock_skew' ? { field: `cloud_credentials.${side}` } : {}
 }
 

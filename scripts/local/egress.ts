@@ -14,6 +14,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { Agent, Pool } from 'undici'
+import type { LastingError } from '../../worker/contract/errors.ts'
 import { AddressRefused, checkAddress, hostAndPort, isPublicAddress } from '../../worker/storage/address.ts'
 
 export interface EgressOptions {
@@ -56,6 +57,19 @@ export const INTERNAL_HEADER = 'x-splicepoint-internal'
 const URL_HEADER = 'x-egress-url'
 const REFUSED = { status: 470, header: 'x-egress-refused' }
 const FAILED = { status: 471, header: 'x-egress-failed' }
+
+/** What no further try mends, told to the Worker by the names of its errors (contract/errors.ts). */
+const causes: readonly { cause: LastingError; why: string; test: RegExp }[] = [
+  { cause: 'host_not_found', why: 'does not exist, or its name has no address', test: /^(ENOTFOUND|ENODATA)$/ },
+  // OpenSSL's names for what is wrong with a certificate, and Node's for another host's.
+  {
+    cause: 'tls_failed',
+    why: 'has a certificate that is not accepted',
+    test: /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/,
+  },
+  { cause: 'tls_failed', why: 'does not speak TLS there, or none that is accepted', test: /^(EPROTO|ERR_SSL_\w+)$/ },
+  { cause: 'connection_refused', why: 'refuses connections', test: /^ECONNREFUSED$/ },
+]
 
 const CONNECT_TIMEOUT_MS = 10_000
 /** A store may take minutes to complete a large upload; transport.ts has the shorter wait where one is due. */
@@ -167,12 +181,16 @@ function sameText(a: string, b: string): boolean {
 function refusalOf(error: unknown, host: string): Incoming {
   const refused = causesOf(error).find((cause) => cause instanceof AddressRefused)
   const { status, header } = refused ? REFUSED : FAILED
-  const code = (error as NodeJS.ErrnoException | null)?.code
-  const sentence = refused ? refused.message : `${host} cannot be reached${code ? ` (${code})` : ''}.`
+  const codes = causesOf(error).flatMap((cause) => (cause as NodeJS.ErrnoException).code ?? [])
+  const known = causes.flatMap(({ test, ...cause }) =>
+    codes.filter((code) => test.test(code)).map((code) => ({ ...cause, code })),
+  )
+  const { cause, why, code } = known[0] ?? { cause: '1', why: 'cannot be reached', code: codes[0] }
+  const sentence = refused ? refused.message : `${host} ${why}${code ? ` (${code})` : ''}.`
   return {
     status,
     headers: [
-      [header, '1'],
+      [header, refused ? '1' : cause],
       ['content-type', 'text/plain; charset=utf-8'],
     ],
     body: Readable.from([Buffer.from(sentence)]),

@@ -1,10 +1,12 @@
 // In charge of: the local guard on real sockets: names are resolved by the test, connections are counted by servers.
+import { createServer as createSecureServer } from 'node:https'
 import { createServer, get as get_ } from 'node:http'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import { selfSigned } from '../fakes/certificate.ts'
 import type { EgressOptions, EgressRequest } from '../../scripts/local/egress.ts'
 import { createEgress, createEgressHandler } from '../../scripts/local/egress.ts'
 
@@ -236,17 +238,45 @@ describe('addresses that a deployment allows', () => {
     gone?.close()
     await once(gone!, 'close')
     const answer = await egressFor({ allowPrivateHosts: new Set([`127.0.0.1:${target.port}`]) })(get(target.origin))
-    expect([answer.status, answer.headers.get('x-egress-failed')]).toEqual([471, '1'])
-    expect(await answer.text()).toContain('ECONNREFUSED')
+    expect([answer.status, answer.headers.get('x-egress-failed')]).toEqual([471, 'connection_refused'])
+    expect(await answer.text()).toBe(`127.0.0.1:${target.port} refuses connections (ECONNREFUSED).`)
   })
 
-  test('a name that does not resolve is a failure', async () => {
+  test.each([
+    ['does not resolve', 'ENOTFOUND', 'host_not_found'],
+    ['cannot be looked up just now', 'EAI_AGAIN', '1'],
+  ])('a name that %s is a failure', async (_, code, told) => {
     const egress = egressFor({
       resolve: async () => {
-        throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })
+        throw Object.assign(new Error(`getaddrinfo ${code}`), { code })
       },
     })
-    expect((await egress(get('http://nowhere.example.com/'))).status).toBe(471)
+    const answer = await egress(get('http://nowhere.example.com/'))
+    expect([answer.status, answer.headers.get('x-egress-failed')]).toEqual([471, told])
+    expect(await answer.text()).toContain(code)
+  })
+
+  test('a certificate that nobody vouches for, and no TLS at all, are told as such', async () => {
+    const secure = createSecureServer(selfSigned('127.0.0.1'), (_, response) => void response.end('canary'))
+    const plain = await canary()
+    secure.listen(0, '127.0.0.1')
+    await once(secure, 'listening')
+    const { port } = secure.address() as AddressInfo
+    const egress = egressFor({ allowPrivateHosts: new Set([`127.0.0.1:${port}`, `127.0.0.1:${plain.port}`]) })
+    const told = []
+    for (const at of [port, plain.port]) {
+      const answer = await egress(get(`https://127.0.0.1:${at}/`))
+      told.push([answer.status, answer.headers.get('x-egress-failed'), await answer.text()])
+    }
+    secure.close()
+    expect(told).toEqual([
+      [
+        471,
+        'tls_failed',
+        expect.stringMatching(/has a certificate that is not accepted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/),
+      ],
+      [471, 'tls_failed', expect.stringMatching(/does not speak TLS there/)],
+    ])
   })
 })
 

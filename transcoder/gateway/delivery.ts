@@ -1,6 +1,6 @@
 // In charge of: judging one answer of the door to a read of the source: which bytes it brings, or why it brings none.
 // Not in charge of: trying again (source.ts).
-import { isJobErrorCode, jobErrors } from '#contract/errors.ts'
+import { isJobErrorCode, isLasting, jobErrors } from '#contract/errors.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task.ts'
 import { refusal } from '../door.ts'
 import { TaskError } from '../failure.ts'
@@ -95,9 +95,9 @@ async function sourceRefusal(response: Response): Promise<Error> {
   const told = error instanceof Transient ? error.final : error
   const { field, details } = told instanceof TaskError ? told : {}
   const named = new TaskError(code, told.message || `The source answered ${response.status}.`, { field, details })
-  return jobErrors[code].permanent
+  return jobErrors[code].permanent && !isLasting(code)
     ? named
-    : new Transient(named, error instanceof Transient ? error.retryAfterMs : null)
+    : new Transient(named, error instanceof Transient ? error.retryAfterMs : null, true)
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {

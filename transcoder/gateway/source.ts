@@ -2,7 +2,7 @@
 // and giving up loudly. Never bytes that are wrong, and never an end that is not the end.
 // Not in charge of: HTTP towards ffmpeg (gateway.ts).
 import { StaleAttempt, TaskError } from '../failure.ts'
-import { backoffMs, defaultBackoff, rest, Transient, type Backoff } from '../retry.ts'
+import { defaultBackoff, ELSEWHERE_MS, rest, Transient, Trouble, type Backoff, type Patience } from '../retry.ts'
 import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts } from './delivery.ts'
 import { LeastRate, type RateOptions } from './rate.ts'
 
@@ -14,6 +14,10 @@ export interface SourceOptions extends RateOptions {
   backoff?: Backoff
   /** Milliseconds without a single byte before the source is given up. */
   giveUpMs?: number
+  /** The same before the source was ever open, where the service answers and says that the source is away. */
+  elsewhereMs?: number
+  /** For how long a cause that no retry mends must last before it is believed. */
+  lastingMs?: number
   /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
   stallMs?: number
 }
@@ -32,8 +36,7 @@ export class Source {
   readonly #signal: AbortSignal
   readonly #onFailure: (error: Error) => void
   readonly #rangeBytes: number
-  readonly #backoff: Backoff
-  readonly #giveUpMs: number
+  readonly #patience: Patience
   readonly #stallMs: number
   readonly #rate: LeastRate
   #facts: SourceFacts | null = null
@@ -42,15 +45,19 @@ export class Source {
   #kept: Delivery | null = null
   #head: Uint8Array = new Uint8Array()
   #failure: Error | null = null
-  #trouble: { since: number; tries: number; error: Transient } | null = null
+  #trouble: Trouble
 
   constructor(input: ReadInput, signal: AbortSignal, onFailure: (error: Error) => void, options: SourceOptions = {}) {
     this.#input = input
     this.#signal = signal
     this.#onFailure = onFailure
     this.#rangeBytes = options.rangeBytes ?? 8 * 1024 * 1024
-    this.#backoff = options.backoff ?? defaultBackoff
-    this.#giveUpMs = options.giveUpMs ?? 60_000
+    this.#patience = {
+      totalMs: options.giveUpMs ?? 60_000,
+      lastingMs: options.lastingMs,
+      backoff: options.backoff ?? defaultBackoff,
+    }
+    this.#trouble = new Trouble({ ...this.#patience, elsewhereMs: options.elsewhereMs ?? ELSEWHERE_MS })
     this.#stallMs = options.stallMs ?? 15_000
     this.#rate = new LeastRate(options)
   }
@@ -62,7 +69,7 @@ export class Source {
 
   /** A read that failed and has not succeeded since: ffmpeg may have given up before we did. */
   get trouble(): Error | null {
-    return this.#trouble?.error.final ?? null
+    return this.#trouble.error?.final ?? null
   }
 
   get facts(): SourceFacts | null {
@@ -86,6 +93,8 @@ export class Source {
         const { facts, delivery } = await judgeFirst(response)
         this.#kept = await this.#peek(delivery)
         this.#facts = facts
+        // From here on there is work to lose: it is waited for with the transcoder in hand.
+        this.#trouble = new Trouble(this.#patience)
         return facts
       } catch (error) {
         await this.#endure(error, this.#signal)
@@ -227,7 +236,8 @@ export class Source {
       // The timer is cleared once the head is there; the body's silence is watched read by read in #bytes.
       response = await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
     } catch (error) {
-      throw broken(error)
+      // The service answers at once: what keeps it waiting is the source.
+      throw broken(error, timeout.signal.aborted)
     } finally {
       clearTimeout(timer)
     }
@@ -264,7 +274,7 @@ export class Source {
           return
         }
         if (value.length === 0) continue
-        this.#trouble = null
+        this.#trouble.over()
         const slow = this.#rate.judge(performance.now() - began, value.length)
         if (slow !== null) throw this.#fail(slow)
         const chunk = value.length > left ? value.subarray(0, left) : value
@@ -281,10 +291,8 @@ export class Source {
   async #endure(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof Transient)) throw this.#fail(error)
-    const now = performance.now()
-    this.#trouble = { since: this.#trouble?.since ?? now, tries: (this.#trouble?.tries ?? 0) + 1, error }
-    const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(this.#backoff, this.#trouble.tries))
-    if (now + wait - this.#trouble.since > this.#giveUpMs) throw this.#fail(error.final)
+    const wait = this.#trouble.rest(error)
+    if (wait === null) throw this.#fail(error.final)
     await rest(wait, signal)
   }
 
@@ -302,8 +310,9 @@ export class Source {
   }
 }
 
-function broken(error: unknown): Transient {
+function broken(error: unknown, elsewhere = false): Transient {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const why = cause instanceof Error ? cause.message : String(cause)
-  return new Transient(new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error }))
+  const told = new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error })
+  return new Transient(told, null, elsewhere)
 }

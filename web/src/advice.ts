@@ -61,6 +61,10 @@ const advice: Readonly<Record<string, string>> = {
   bucket_not_found: 'Check the name of the bucket, and that the credentials belong to its account.',
   wrong_region: 'Set the region to the one that the bucket is in.',
   store_quota_exceeded: 'Make room in the store or raise its quota, then run the job again.',
+  host_not_found:
+    'Check the address for typing errors, and with a store its region and endpoint: there is no such host.',
+  connection_refused: 'Check the port and that the server runs, then run the job again.',
+  tls_failed: 'The server needs a certificate that browsers accept, or an http address where it has none.',
   clock_skew: 'The clock of the service and that of the store disagree. Try again; if it persists, tell the operator.',
   disk_full: 'Run the job again; if it fails again, ask for fewer renditions at once.',
   no_progress: 'Run the job again. If it stalls again, upload the file instead of giving its address.',

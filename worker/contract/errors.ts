@@ -52,6 +52,10 @@ export const jobErrors = {
   wrong_region: { permanent: true },
   store_quota_exceeded: { permanent: true },
   clock_skew: { permanent: false },
+  // Of the address of a source or a store, once it has lasted a minute (isLasting).
+  host_not_found: { permanent: true },
+  connection_refused: { permanent: true },
+  tls_failed: { permanent: true },
   logo_unavailable: { permanent: true },
   no_video: { permanent: true },
   audio_stream_missing: { permanent: true },
@@ -78,6 +82,15 @@ export const jobErrors = {
 } as const
 
 export type JobErrorCode = keyof typeof jobErrors
+
+/** Causes that no further attempt mends, and that may still be a restart: only what lasts this long ends a job. */
+export const LASTING_MS = 60_000
+export const LASTING_ERRORS = ['host_not_found', 'connection_refused', 'tls_failed'] as const satisfies JobErrorCode[]
+export type LastingError = (typeof LASTING_ERRORS)[number]
+
+export function isLasting(code: string): code is LastingError {
+  return LASTING_ERRORS.some((each) => each === code)
+}
 
 /** One thing that is wrong with a request: a stable code, the path of the field, a sentence, and what would be allowed. */
 export interface Problem {

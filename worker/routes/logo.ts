@@ -38,7 +38,7 @@ export async function serveLogo(c: Context<DoorEnv>): Promise<Response> {
     if (type === null) return refuse('It is neither PNG nor JPEG nor WebP.')
     return new Response(bytes, { headers: { 'content-type': type, 'cache-control': 'no-store' } })
   } catch (error) {
-    if (error instanceof StoreError) return error.code === 'unreachable' ? later(error.message) : refuse(error.message)
+    if (error instanceof StoreError) return error.transient ? later(error.message) : refuse(error.message)
     if (error instanceof RequestError) throw error
     return later('The connection to its server broke.')
   }

@@ -1,6 +1,8 @@
 // In charge of: the small interface behind which every provider stands, and its errors.
 // Not in charge of: which provider serves a job (open.ts).
 
+import type { LastingError } from '#contract/errors.ts'
+import { LASTING_ERRORS } from '#contract/errors.ts'
 import type { ObjectKind } from '#contract/caching.ts'
 
 /** A byte range: `length` absent = to the end. */
@@ -112,6 +114,8 @@ export type StoreErrorCode =
   | 'too_large'
   | 'invalid'
   | 'unreachable'
+  // `unreachable`, where it is known why.
+  | LastingError
 
 export interface StoreErrorMore {
   /** What the provider calls it: `NoSuchBucket`. */
@@ -119,6 +123,9 @@ export interface StoreErrorMore {
   /** The provider's Retry-After, in milliseconds. */
   retryAfterMs?: number | null
 }
+
+/** A clock is set right some time, here or there, and a server is started again; how long that may take is for others to say. */
+const passing: ReadonlySet<StoreErrorCode> = new Set(['unreachable', ...LASTING_ERRORS, 'clock_skew'])
 
 export class StoreError extends Error {
   override name = 'StoreError'
@@ -147,8 +154,7 @@ export class StoreError extends Error {
   }
   /** True where the same call may succeed later. */
   get transient(): boolean {
-    // A clock is set right some time, here or there.
-    return this.code === 'unreachable' || this.code === 'clock_skew'
+    return passing.has(this.code)
   }
 }
 

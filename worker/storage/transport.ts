@@ -1,8 +1,11 @@
 // In charge of: the one seam for every outbound request to an address that a client named. It judges the address and each
 // redirect, drops credentials across origins, and bounds the wait for an answer.
 // Not in charge of: resolving and pinning (scripts/local/egress.ts locally, the platform on Cloudflare); bodies stream.
+import type { LastingError } from '#contract/errors.ts'
+import { isLasting } from '#contract/errors.ts'
 import { settings } from '../env.ts'
 import { AddressRefused, checkAddress } from './address.ts'
+import { boundedText } from './text.ts'
 import { StoreError } from './store.ts'
 
 /** What a provider needs of the network; tests put a server of their own behind it. */
@@ -26,6 +29,31 @@ const egressAnswers = [
   { status: 471, header: 'x-egress-failed', code: 'unreachable' },
 ] as const
 
+/** How Cloudflare answers in place of an upstream (its documentation, "5xx errors"): numbers that nobody else uses. */
+const platformAnswers: Readonly<Record<number, { cause: LastingError; why: string }>> = {
+  521: { cause: 'connection_refused', why: 'refuses connections' },
+  525: { cause: 'tls_failed', why: 'fails at the TLS handshake' },
+  526: { cause: 'tls_failed', why: 'has a certificate that is not accepted' },
+  530: { cause: 'host_not_found', why: 'does not exist, or its name has no address' },
+}
+/** 530 stands for all errors from 1000 on; 1016 is that of a name without an address. */
+const NO_ADDRESS = /\b1016\b/
+const MAX_PAGE_BYTES = 16 * 1024
+
+/** Null where the upstream itself has answered. Reads the body otherwise. */
+async function causeOf(response: Response): Promise<{ cause: LastingError; why: string } | null> {
+  const found = platformAnswers[response.status]
+  if (found === undefined) return null
+  if (response.status !== 530) {
+    await response.body?.cancel()
+    return found
+  }
+  const page = await boundedText(response.clone(), MAX_PAGE_BYTES).catch(() => null)
+  if (!NO_ADDRESS.test(page ?? '')) return null
+  await response.body?.cancel()
+  return found
+}
+
 // Whatever proves who we are to one origin is nobody else's business.
 const credentialHeaders = ['authorization', 'cookie', 'proxy-authorization', 'x-amz-security-token']
 // Ours alone; a caller that forwards headers must not be able to set them.
@@ -43,7 +71,7 @@ export async function guardedFetch(
   const { maxRedirects = 3, headersTimeoutMs = 30_000, provider = 'http', operation = 'fetch' } = options
   const send = options.fetch ?? fetch
   const policy = settings(env)
-  const fail = (code: 'address_refused' | 'unreachable' | 'invalid', message: string): StoreError =>
+  const fail = (code: 'address_refused' | 'unreachable' | 'invalid' | LastingError, message: string): StoreError =>
     new StoreError(code, provider, operation, message)
   const check = (target: string | URL): URL => {
     try {
@@ -100,11 +128,20 @@ export async function guardedFetch(
     } finally {
       clearTimeout(timer)
     }
-    const answer = egressAnswers.find(
-      ({ status, header }) => response.status === status && response.headers.has(header),
-    )
-    if (policy.egress === 'pinned' && answer) throw fail(answer.code, (await response.text()).slice(0, 300))
-    return response
+    if (policy.egress === 'pinned') {
+      const answer = egressAnswers.find(
+        ({ status, header }) => response.status === status && response.headers.has(header),
+      )
+      if (!answer) return response
+      const cause = response.headers.get(answer.header) ?? ''
+      // An answer to HEAD has no body.
+      const sentence = (await response.text()).slice(0, 300) || `${target.host} cannot be reached.`
+      throw fail(isLasting(cause) ? cause : answer.code, sentence)
+    }
+    const found = await causeOf(response)
+    if (found === null) return response
+    const sentence = `${target.host} ${found.why} (${response.status}).`
+    throw new StoreError(found.cause, provider, operation, sentence, response.status)
   }
 }
 

@@ -98,6 +98,44 @@ test.each([
   expect(door.counts.get('uploads')).toBe(requests)
 })
 
+test.each([
+  ['host_not_found', true],
+  ['connection_refused', true],
+  ['tls_failed', true],
+])('%s of a store is a verdict only once it has lasted', async (code, permanent) => {
+  const options = { base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } }
+  const hasty = new Door({ ...options, lastingMs: 30 })
+  door.faults.uploads = ({ response }) => {
+    json(response, 502, { error: { code, message: 'It is so.' } })
+    return true
+  }
+  await expect(hasty.openUpload(request, signal)).rejects.toMatchObject({ code, permanent, message: 'It is so.' })
+  expect(door.counts.get('uploads')).toBeGreaterThan(1)
+  let left = 10
+  const real = door.faults.uploads
+  door.faults.uploads = (call) => left-- > 0 && real(call)
+  expect(await new Door(options).openUpload(request, signal)).toMatchObject({ upload: expect.any(String) })
+})
+
+test('a store that is away when the plan is made is waited for in the queue, not here', async () => {
+  const options = { base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } }
+  const hasty = new Door({ ...options, elsewhereMs: 20 })
+  door.faults.plan = ({ response }) => {
+    json(response, 502, { error: { code: 'output_unreachable', message: 'It is away.' } })
+    return true
+  }
+  await expect(hasty.plan({ plan: {}, warnings: [] }, signal)).rejects.toMatchObject({ code: 'output_unreachable' })
+  expect(door.counts.get('plan')).toBeGreaterThan(1)
+  // A service that cannot answer is another matter.
+  let left = 30
+  door.faults.plan = ({ response }) => {
+    if (left-- <= 0) return false
+    json(response, 500, { error: { code: 'internal', message: 'A fault.' } })
+    return true
+  }
+  expect(await hasty.plan({ plan: { version: 2 }, warnings: [] }, signal)).toMatchObject({ version: 2 })
+})
+
 test('time is bounded: a door that only refuses is given up with its last words', async () => {
   door.faults.fail = ({ response }) => {
     json(response, 503, { error: { code: 'unavailable', message: 'not now' } })

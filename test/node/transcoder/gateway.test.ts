@@ -4,7 +4,7 @@ import { Door } from '../../../transcoder/door.ts'
 import { StaleAttempt, TaskError } from '../../../transcoder/failure.ts'
 import { Gateway, parseRange } from '../../../transcoder/gateway.ts'
 import type { SourceOptions } from '../../../transcoder/gateway/source.ts'
-import { FakeDoor, json, noise, type FakeSource } from './fake-door.ts'
+import { FakeDoor, json, noise, type FakeSource, type Fault } from './fake-door.ts'
 
 const KIB = 1024
 const quick: SourceOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 }, giveUpMs: 2000 }
@@ -173,6 +173,58 @@ describe('a door that breaks', () => {
     expect(gateway.verdict()).toMatchObject({ complete: false, error: { code: 'source_unreachable' } })
     expect(failures).toHaveLength(1)
     expect(await read(gateway.url)).toBe('broken')
+  })
+
+  /** As the real door answers: the header names the job error. */
+  const away = (code: string, until = () => false, retryAfter?: string): Fault => {
+    return ({ response }) => {
+      if (until()) return false
+      response.setHeader('x-source-error', code)
+      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
+      json(response, 502, { error: { code, message: `It is ${code}.`, details: { status: 500 } } })
+      return true
+    }
+  }
+
+  test('a source that is away from the beginning is given back soon, by what the door says of it', async () => {
+    const { door, gateway, failures } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 20 })
+    door.faults.input = away('source_unreachable')
+    await expect(gateway.open()).rejects.toMatchObject({ code: 'source_unreachable', permanent: false })
+    expect(failures).toMatchObject([{ message: 'It is source_unreachable.' }])
+    expect(door.counts.get('input')).toBeGreaterThan(1)
+  })
+
+  test('and what it asks for is passed on to the queue', async () => {
+    const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 20 })
+    door.faults.input = away('source_unreachable', () => false, '17')
+    await expect(gateway.open()).rejects.toMatchObject({ details: { status: 500, retry_after: 17 } })
+    expect(door.counts.get('input')).toBe(1)
+  })
+
+  test('a source that goes away when it is open is waited for', async () => {
+    const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 600_000, elsewhereMs: 0 })
+    await gateway.open()
+    let left = 20
+    door.faults.input = away('source_unreachable', () => left-- <= 0)
+    expect(await read(gateway.url)).toEqual(bytes)
+  })
+
+  test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
+    '%s: another try is made until it has lasted, then the job ends with it',
+    async (code) => {
+      const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 1, elsewhereMs: 1, lastingMs: 30 })
+      door.faults.input = away(code)
+      await expect(gateway.open()).rejects.toMatchObject({ code, permanent: true, message: `It is ${code}.` })
+      expect(door.counts.get('input')).toBeGreaterThan(1)
+    },
+  )
+
+  test('a source that refuses and comes back in time is read as if nothing had been', async () => {
+    const { door, gateway } = await open({ bytes }, { ...quick, giveUpMs: 1, elsewhereMs: 1 })
+    let left = 10
+    door.faults.input = away('connection_refused', () => left-- <= 0)
+    expect(await read(gateway.url)).toEqual(bytes)
+    expect(gateway.verdict().complete).toBe(true)
   })
 
   test('an answer that stalls is dropped and asked for again', async () => {

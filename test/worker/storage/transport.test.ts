@@ -143,6 +143,44 @@ test('what the local egress refused or failed to reach becomes an error with its
   expect((await guardedFetch(platform, start, {}, { fetch: network(refused).fetch })).status).toBe(470)
 })
 
+test.each(['host_not_found', 'connection_refused', 'tls_failed'])('the local egress says why: %s', async (code) => {
+  const failed = (body: string | null) => ({
+    [start]: () => new Response(body, { status: 471, headers: { 'x-egress-failed': code } }),
+  })
+  const get = guardedFetch(pinned, start, {}, { fetch: network(failed('It is so.')).fetch })
+  await expect(get).rejects.toMatchObject({ code, message: 'It is so.', transient: true })
+  // What answers HEAD has no body.
+  const head = guardedFetch(pinned, start, { method: 'HEAD' }, { fetch: network(failed(null)).fetch })
+  await expect(head).rejects.toMatchObject({ code, message: 'a.example.com cannot be reached.' })
+})
+
+test.each([
+  [521, '', 'connection_refused'],
+  [525, '', 'tls_failed'],
+  [526, '<html>Invalid SSL certificate</html>', 'tls_failed'],
+  [530, 'error code: 1016', 'host_not_found'],
+])('Cloudflare says why in place of the server: %i %s', async (status, body, code) => {
+  const net = network({ [start]: () => new Response(body, { status }) })
+  await expect(guardedFetch(platform, start, {}, { fetch: net.fetch })).rejects.toMatchObject({
+    code,
+    status,
+    message: expect.stringContaining('a.example.com '),
+    transient: true,
+  })
+  // Where Node connects, it is the server itself that answers so.
+  expect((await guardedFetch(pinned, start, {}, { fetch: net.fetch })).status).toBe(status)
+})
+
+test.each([
+  [530, 'error code: 1033'],
+  [522, ''],
+  [500, 'error code: 1016'],
+])('and where it does not, the answer is the server’s: %i %s', async (status, body) => {
+  const net = network({ [start]: () => new Response(body, { status }) })
+  const answer = await guardedFetch(platform, start, {}, { fetch: net.fetch })
+  expect([answer.status, await answer.text()]).toEqual([status, body])
+})
+
 test('a server that does not answer in time is unreachable', async () => {
   const never = (_: string, init: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {

@@ -1,9 +1,10 @@
 // In charge of: one request to Oracle's native Object Storage API: address, signature, body with its length, and the refusal
 // as a StoreError.
 // Not in charge of: which requests make a read or an upload (source.ts, sink.ts), trying again (who asked does).
-import { boundedText, sendStream } from '../s3/client.ts'
+import { sendStream } from '../s3/client.ts'
 import { encodeKey } from '../s3/place.ts'
 import type { StoreError } from '../store.ts'
+import { boundedText } from '../text.ts'
 import type { Transport } from '../transport.ts'
 import type { OraclePlace } from './place.ts'
 import { nativeBase, oracleName } from './place.ts'

@@ -1,6 +1,7 @@
 // In charge of: one request to an S3-shaped store: address, signature, body with its length, and the refusal as a StoreError.
 // Not in charge of: which requests make a read or an upload (source.ts, sink.ts), trying again (who asked does).
 import { StoreError } from '../store.ts'
+import { boundedText } from '../text.ts'
 import type { Transport } from '../transport.ts'
 import type { Place } from './place.ts'
 import { addressOf } from './place.ts'
@@ -108,20 +109,6 @@ export function refusedEntry(store: XmlStore, operation: string, code: string | 
 
 function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) * 1000 : null
-}
-
-/** Null for a body above the limit. */
-export async function boundedText(response: Response, limit: number): Promise<string | null> {
-  if (!response.body) return ''
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.byteLength
-    if (size > limit) return null
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }
 
 /** Sends a body of exactly `size` bytes, with its length. */

@@ -83,6 +83,9 @@ const sentences: Readonly<Record<StoreErrorCode, string>> = {
   address_refused: 'is at an address that is not allowed',
   invalid: 'does not take this request',
   unreachable: 'cannot do this now',
+  host_not_found: 'is at a host that does not exist',
+  connection_refused: 'refuses connections',
+  tls_failed: 'cannot be reached by TLS',
 }
 
 export interface Refusal {

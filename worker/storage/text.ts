@@ -1,0 +1,15 @@
+// In charge of: reading an answer as text, up to a bound: its sender is not ours.
+
+/** Null for a body above the limit. */
+export async function boundedText(response: Response, limit: number): Promise<string | null> {
+  if (!response.body) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.byteLength
+    if (size > limit) return null
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
