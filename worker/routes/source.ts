@@ -7,7 +7,7 @@ import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../failures.ts'
 import { Kept } from '../kept.ts'
 import { findJobByBackendId } from '../ledger/jobs.ts'
 import { RequestError } from '../problems.ts'
-import { toBase64Url } from '../signing.ts'
+import { fromBase64Url, toBase64Url } from '../signing.ts'
 import { openSourceOf } from '../sink.ts'
 import type { ByteRange, Source, SourceStat } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
@@ -71,9 +71,9 @@ function described(stat: SourceStat, length: number | null): Headers {
 function unquote(header: string | undefined): string | undefined {
   const tag = /^"([\w-]+)"$/.exec(header ?? '')?.[1]
   if (tag === undefined) return undefined
-  return new TextDecoder().decode(
-    Uint8Array.from(atob(tag.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0)),
-  )
+  const bytes = fromBase64Url(tag)
+  // A tag that is none of ours is one that no object has.
+  return bytes === null ? tag : new TextDecoder().decode(bytes)
 }
 
 /** `bytes=a-b` and `bytes=a-`; anything else is the whole object (RFC 9110, 14.2 allows to ignore a Range). */

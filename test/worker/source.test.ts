@@ -1,0 +1,26 @@
+// In charge of: what the task API answers of a source to a request of any form.
+// Not in charge of: providers (storage/).
+import { exports } from 'cloudflare:workers'
+import { expect, test } from 'vitest'
+import { BASE, call } from './client.ts'
+import { create, started } from './stage.ts'
+
+test.each(['"a"', '"abcde"', '"AAAA"', '"____"'])(
+  'If-Match %s, no tag of ours, is another object than this one',
+  async (tag) => {
+    const upload = await call('/uploads', { method: 'POST', body: 'hello', headers: { 'content-length': '5' } })
+    const { uploaded_file_number: number } = await upload.json<{ uploaded_file_number: number }>()
+    await create({ input: String(number), cloud_credentials: { input: { cloud_provider: 'file-upload' } } })
+    const { run } = await started()
+    const ask = (headers: Record<string, string>) =>
+      exports.default.fetch(
+        new Request(`${BASE}/task/${run.task_id}/input`, {
+          headers: { authorization: `Bearer ${run.token}`, ...headers },
+        }),
+      )
+    const refused = await ask({ 'if-match': tag })
+    expect([refused.status, await refused.json()]).toMatchObject([412, { error: { code: 'source_changed' } }])
+    const etag = (await ask({})).headers.get('etag') ?? ''
+    expect(await (await ask({ 'if-match': etag })).text()).toBe('hello')
+  },
+)
