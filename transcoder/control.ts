@@ -1,37 +1,48 @@
 // In charge of: the address that the Worker starts and cancels attempts at, and that one attempt runs at a time.
-// Not in charge of: what an attempt does (run.ts).
+// Not in charge of: what an attempt does (run.ts), what becomes of it when the process is told to end (drain.ts).
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { runRequest, SUPPORTED_PROTOCOLS, type RunRequest } from '#contract/task.ts'
+import { drain, type Drainable } from './drain.ts'
 import { Halt } from './failure.ts'
 import type { CellReport } from './ffmpeg/isolation.ts'
 import type { Log } from './log.ts'
 
-/** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. `ending`: nothing but that is left. */
-export type RunAttempt = (request: RunRequest, halt: AbortController, ending: () => void) => Promise<void>
+/** What an attempt says of itself while it runs. */
+export interface Outlook {
+  /** Nothing is left but to tell the Worker that it ended well. */
+  ending: () => void
+  /** From now on this predicts how many seconds the attempt still needs; null = it cannot tell. */
+  predict: (rest: () => number | null) => void
+}
+
+/** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. */
+export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: Outlook) => Promise<void>
+
+/** What is known of ffmpeg once it was looked at. */
+export interface EngineFacts {
+  version: string
+  /** What holds it. */
+  cell?: CellReport
+}
 
 export interface ControlOptions {
   host: string
   port: number
   secret: string | null
   version: string
-  ffmpegVersion: string
-  /** What holds ffmpeg. */
-  cell?: CellReport
+  /** An attempt that comes before is accepted, and waits for it by itself. Rejects where ffmpeg cannot be used. */
+  engine: Promise<EngineFacts>
   run: RunAttempt
   log: Log
   /** How long a new task waits for one that is ending or was told to stop, in milliseconds. */
   handoverMs?: number
 }
 
-interface Current {
+interface Current extends Drainable {
   request: RunRequest
-  halt: AbortController
-  /** The Worker may know of its end, and give its place away, before its answer is here. */
-  ending: boolean
-  ended: Promise<void>
 }
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -42,11 +53,19 @@ export class Control {
   readonly #options: ControlOptions
   readonly #server: Server
   readonly #ended: string[] = []
+  readonly #hurry = new AbortController()
   #current: Current | null = null
-  #stopping = false
+  #engine: EngineFacts | null = null
+  /** Why ffmpeg cannot be used. */
+  #unusable: string | null = null
+  #stopping: Promise<void> | null = null
 
   constructor(options: ControlOptions) {
     this.#options = options
+    options.engine.then(
+      (facts) => (this.#engine = facts),
+      (error: unknown) => (this.#unusable = error instanceof Error ? error.message : String(error)),
+    )
     this.#server = createServer((request, response) => {
       this.#route(request, response).catch((error: unknown) => {
         this.#options.log.error('request failed', { error: String(error) })
@@ -62,18 +81,36 @@ export class Control {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   }
 
-  /** Takes no new task, gives the running one back, and closes. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    this.#current?.halt.abort(new Halt('interrupted'))
+  /**
+   * Takes no new task, and closes once the running attempt has ended: by itself within `seconds` where that can be expected, else
+   * given back. A second call waits with the first.
+   */
+  stop(seconds: number): Promise<void> {
+    this.#stopping ??= this.#stop(seconds)
+    return this.#stopping
+  }
+
+  /** Waits for nothing any more: what runs is given back now. */
+  hurry(): void {
+    this.#hurry.abort()
+  }
+
+  /** Waits for an attempt that ends by itself, and closes. */
+  async close(): Promise<void> {
     await this.#current?.ended
     this.#server.closeAllConnections()
     await new Promise<void>((resolve) => this.#server.close(() => resolve()))
   }
 
+  async #stop(seconds: number): Promise<void> {
+    const { log } = this.#options
+    if (this.#current !== null) await drain(this.#current, { seconds, hurry: this.#hurry.signal, log })
+    await this.close()
+  }
+
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const operation = `${request.method} ${request.url}`
-    if (operation === 'GET /health') return answer(response, 200, this.#health())
+    if (operation === 'GET /health') return answer(response, this.#unusable === null ? 200 : 503, this.#health())
     if (operation !== 'POST /run' && operation !== 'POST /cancel')
       return answer(response, 404, failure('not_found', 'There is no such address.'))
     if (!this.#admits(request))
@@ -100,19 +137,39 @@ export class Control {
     // Queue messages come more than once (I11): the same attempt is started once.
     const known = (): boolean => this.#isCurrent(wanted) || this.#ended.includes(key)
     if (known()) return answer(response, 202, accepted)
-    await this.#makeRoom(wanted)
+    this.#endOlder(wanted)
+    if (this.#refuses(response)) return
+    await this.#makeRoom()
     if (known()) return answer(response, 202, accepted)
-    if (this.#stopping) return answer(response, 503, failure('unavailable', 'This transcoder is stopping.'))
+    if (this.#refuses(response)) return
     if (this.#current !== null) return answer(response, 503, failure('unavailable', 'This transcoder is busy.'))
     this.#start(wanted, key)
     answer(response, 202, accepted)
   }
 
+  /** Answers where no task is taken any more. */
+  #refuses(response: ServerResponse): boolean {
+    if (this.#unusable !== null)
+      answer(response, 503, failure('unavailable', `This transcoder cannot be used. ${this.#unusable}`))
+    else if (this.#stopping !== null) answer(response, 503, failure('stopping', 'This transcoder is stopping.'))
+    else return false
+    return true
+  }
+
   #start(request: RunRequest, key: string): void {
-    const current: Current = { request, halt: new AbortController(), ending: false, ended: Promise.resolve() }
+    const current: Current = {
+      request,
+      halt: new AbortController(),
+      ending: false,
+      rest: () => null,
+      ended: Promise.resolve(),
+    }
     this.#current = current
     current.ended = this.#options
-      .run(request, current.halt, () => (current.ending = true))
+      .run(request, current.halt, {
+        ending: () => (current.ending = true),
+        predict: (rest) => (current.rest = rest),
+      })
       .catch((error: unknown) => this.#options.log.error('run rejected', { error: String(error) }))
       .finally(() => {
         this.#current = null
@@ -121,13 +178,17 @@ export class Control {
       })
   }
 
-  /** Waits for an attempt that is ending; a newer attempt of the same task ends the older one, which is stale by that fact. */
-  async #makeRoom(wanted: RunRequest): Promise<void> {
+  /** A newer attempt of the same task says that the older one is stale. */
+  #endOlder(wanted: RunRequest): void {
     const current = this.#current
-    if (current === null) return
-    if (current.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
+    if (current?.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
       current.halt.abort(new Halt('stopped'))
-    if (!current.ending && !current.halt.signal.aborted) return
+  }
+
+  /** Waits for an attempt that is ending. */
+  async #makeRoom(): Promise<void> {
+    const current = this.#current
+    if (current === null || (!current.ending && !current.halt.signal.aborted)) return
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.handoverMs ?? 5000)
@@ -154,12 +215,21 @@ export class Control {
   #health(): Record<string, unknown> {
     const current = this.#current?.request
     return {
-      state: this.#stopping ? 'stopping' : current ? 'busy' : 'idle',
+      state: this.#state(),
       ...(current ? { task_id: current.task_id, attempt: current.attempt } : {}),
       version: this.#options.version,
-      ffmpeg: this.#options.ffmpegVersion,
-      ...(this.#options.cell === undefined ? {} : { cell: this.#options.cell }),
+      ffmpeg: this.#engine?.version ?? null,
+      ...(this.#engine?.cell === undefined ? {} : { cell: this.#engine.cell }),
+      ...(this.#unusable === null ? {} : { error: this.#unusable }),
     }
+  }
+
+  /** preparing: ffmpeg is being looked at; a task is taken already. */
+  #state(): 'unusable' | 'draining' | 'busy' | 'preparing' | 'idle' {
+    if (this.#unusable !== null) return 'unusable'
+    if (this.#stopping !== null) return 'draining'
+    if (this.#current !== null) return 'busy'
+    return this.#engine === null ? 'preparing' : 'idle'
   }
 
   #admits(request: IncomingMessage): boolean {

@@ -11,6 +11,12 @@ export interface EncoderFigures {
   speed: number | null
 }
 
+/** How far back the current speed looks: longer than one output or one part makes it uneven. */
+const WINDOW_MS = 20_000
+const LEAST_WINDOW_MS = 3000
+/** Bytes per second to a store that nothing was sent to yet. */
+const ASSUMED_RATE = 5e6
+
 export class Progress {
   #phase: ProgressPost['phase'] = 'starting'
   #fraction = 0
@@ -19,6 +25,8 @@ export class Progress {
   #encodeSeconds = 0
   #produced = 0
   #stored = 0
+  /** Of the last `WINDOW_MS`, and the one before. */
+  readonly #samples: { at: number; fraction: number }[] = []
   readonly #transfers: () => { bytesStored: number; transferSeconds: number }
   readonly #now: () => number
 
@@ -35,6 +43,7 @@ export class Progress {
   encoded(figures: EncoderFigures): void {
     // 1 is said by encodeEnded() alone: ffmpeg reaches its last time stamp before it has succeeded.
     if (Number.isFinite(figures.fraction)) this.#fraction = Math.max(this.#fraction, Math.min(0.999, figures.fraction))
+    this.#samples.push({ at: this.#now(), fraction: this.#fraction })
     if (figures.speed !== null && Number.isFinite(figures.speed) && figures.speed > 0) this.#speed = figures.speed
   }
 
@@ -52,6 +61,29 @@ export class Progress {
 
   #seconds(): number {
     return this.#encodeStarted === null ? this.#encodeSeconds : (this.#now() - this.#encodeStarted) / 1000
+  }
+
+  /**
+   * Seconds until everything is stored: by the speed of the whole encode or of its last seconds, whichever is worse, and not before
+   * what it produces has been sent. null = that cannot be told: nothing is encoded yet, or nothing went on for a while.
+   */
+  restSeconds(): number | null {
+    const { transcoded, eta_seconds: overall, bytes_produced: produced, transfer_seconds: sending } = this.snapshot()
+    if (overall === null) return null
+    const current = transcoded === 1 ? 0 : this.#currentRest()
+    if (current === null) return null
+    const rate = this.#stored > 0 && sending > 0 ? this.#stored / sending : ASSUMED_RATE
+    return Math.max(overall, current, (produced / transcoded - this.#stored) / rate)
+  }
+
+  /** 0 = too early to tell: the whole so far is as good. */
+  #currentRest(): number | null {
+    const now = this.#now()
+    while ((this.#samples[1]?.at ?? now) < now - WINDOW_MS) this.#samples.shift()
+    const first = this.#samples[0]
+    if (first === undefined || now - first.at < LEAST_WINDOW_MS) return 0
+    const made = this.#fraction - first.fraction
+    return made > 0 ? ((1 - this.#fraction) * (now - first.at)) / 1000 / made : null
   }
 
   snapshot(): ProgressPost {

@@ -14,6 +14,7 @@ import { findCues } from './cues.ts'
 import { withCaptionLanguages } from './captionLanguages.ts'
 import { Door } from './door.ts'
 import { encode, requireSource } from './encode.ts'
+import type { Outlook } from './control.ts'
 import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from './failure.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
@@ -38,14 +39,16 @@ import { Lanes } from './upload/lanes.ts'
 import { openWorkspace, requireSpace } from './workspace.ts'
 
 export interface RunContext {
-  engine: Engine
+  /** An attempt may begin before it is known what ffmpeg can do. */
+  engine: Engine | Promise<Engine>
   settings: Settings
   log: Log
   /** Aborted with a `Halt` from outside, and with the first error from inside. */
   halt: AbortController
-  /** Called when nothing is left but to tell the door that it ended well. */
-  ending?: () => void
+  outlook?: Outlook
   source?: SourceOptions
+  /** The longest time without an answer to a heartbeat. */
+  unheardMs?: number
 }
 
 /** Parts in flight over all outputs: 4 × one chunk of memory, and enough to fill a line with one round trip each. */
@@ -69,14 +72,21 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   const lanes = new Lanes(TRANSFERS)
   const progress = new Progress(() => lanes.figures())
   const beating = new AbortController()
-  const stopHeartbeat = startHeartbeat((post) => door.progress(post, beating.signal), progress, {
-    onVerdict: (verdict) => halt.abort(new Halt(verdict === 'cancel' ? 'cancelled' : 'stopped')),
-    onUnheard: () => halt.abort(new Halt('unheard')),
-  })
+  const stopHeartbeat = startHeartbeat(
+    (post) => door.progress(post, beating.signal),
+    progress,
+    {
+      onVerdict: (verdict) => halt.abort(new Halt(verdict === 'cancel' ? 'cancelled' : 'stopped')),
+      onUnheard: () => halt.abort(new Halt('unheard')),
+    },
+    context.unheardMs === undefined ? {} : { unheardMs: context.unheardMs },
+  )
   const secrets = [request.token]
   const cleanups: (() => Promise<unknown>)[] = []
+  context.outlook?.predict(() => progress.restSeconds())
   try {
-    const workspace = await openWorkspace(settings.workDir, context.engine.cell?.user)
+    const engine = await unlessHalted(context.engine, halt.signal)
+    const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
     cleanups.push(() => workspace.remove())
     const gateway = await Gateway.start(
       (range, etag, signal) => door.input(range, etag, signal),
@@ -86,9 +96,9 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     )
     cleanups.push(() => gateway.close())
     secrets.push(gateway.secret)
-    const attempt = { engine: context.engine, settings, log, door, gateway, workspace, lanes, progress, halt }
-    const finished = await transcode(attempt, request)
-    context.ending?.()
+    const attempt = { engine, settings, log, door, gateway, workspace, lanes, progress, halt }
+    const finished = await transcode(attempt, request, context.outlook)
+    context.outlook?.ending()
     if ('estimate' in finished) {
       await door.estimate(finished, commitSignal(halt.signal))
       log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
@@ -111,7 +121,11 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
 }
 
 /** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. A dry run ends with its plan. */
-async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishPost | EstimatePost> {
+async function transcode(
+  attempt: Attempt,
+  request: RunRequest,
+  outlook: Outlook | undefined,
+): Promise<FinishPost | EstimatePost> {
   const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
   const task = await door.task(halt.signal)
   requireOurs(task, request)
@@ -123,6 +137,7 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   let due: NodeJS.Timeout | undefined
   try {
     progress.enter('probing')
+    if (task.kind === 'plan') outlook?.predict(asLongAgain())
     const { size: sizeBytes } = await prepareInput(attempt, inputProvider(task.config))
     // An event may have been waited for until it ended, for hours.
     const began = performance.now()
@@ -196,6 +211,25 @@ async function transcode(attempt: Attempt, request: RunRequest): Promise<FinishP
   }
 }
 
+/** A dry run has no progress that could tell: it is taken to be half-way through. */
+function asLongAgain(): () => number {
+  const began = performance.now()
+  return () => (performance.now() - began) / 1000
+}
+
+/** What an attempt waits for when it comes before the engine. */
+async function unlessHalted<T>(wanted: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const halted = Promise.withResolvers<never>()
+  const stop = (): void => halted.reject(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([wanted, halted.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
 function dueMs({ wallSeconds }: Allowance, passedMs: number): number {
   return Math.min(Math.max(0, wallSeconds * 1000 - passedMs), LONGEST_TIMER_MS)
 }
@@ -249,7 +283,7 @@ function commitSignal(halt: AbortSignal): AbortSignal {
   return commit.signal
 }
 
-/** How long the door is asked to hear of an ending. A process that was told to end has 10 s altogether. */
+/** How long the door is asked to hear of an ending. A process that was told to end a second time has 10 s altogether. */
 const TELL_MS: Record<HaltKind | 'failed', number> = {
   failed: 120_000,
   cancelled: 30_000,
@@ -258,6 +292,9 @@ const TELL_MS: Record<HaltKind | 'failed', number> = {
   stopped: 0,
 }
 
+/** Not `interrupted`: what counts is that the attempt was lost. */
+const UNHEARD = new TaskError('internal', 'The service did not answer the heartbeats of the transcoder for too long.')
+
 async function tell(door: Door, log: Log, cause: unknown, secrets: readonly string[]): Promise<void> {
   const kind = cause instanceof Halt ? cause.kind : 'failed'
   if (kind === 'stopped' || cause instanceof StaleAttempt) {
@@ -265,9 +302,9 @@ async function tell(door: Door, log: Log, cause: unknown, secrets: readonly stri
     return
   }
   const post: FailPost =
-    kind === 'failed'
-      ? { reason: 'failed', error: toJobError(cause, secrets) }
-      : { reason: kind === 'cancelled' ? 'cancelled' : 'interrupted' }
+    kind === 'failed' || kind === 'unheard'
+      ? { reason: 'failed', error: toJobError(kind === 'unheard' ? UNHEARD : cause, secrets) }
+      : { reason: kind }
   if (post.error?.code === 'internal' && cause instanceof Error)
     log.error('unexpected', { stack: scrub(cause.stack ?? '', secrets) })
   log.info('ended', { reason: post.reason, code: post.error?.code, error: post.error?.message })

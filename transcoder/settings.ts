@@ -16,6 +16,8 @@ export interface Settings {
   threads: number
   /** Bytes that are read of a source without a length. */
   maxUnsizedBytes: number
+  /** For how long an attempt may go on after SIGTERM, where that is enough for its rest (drain.ts). */
+  drainSeconds: number
   version: string
   /** What estimates are computed with. */
   pricing: Pricing
@@ -23,6 +25,8 @@ export interface Settings {
 
 /** As much as the disk of the largest container. */
 const MAX_UNSIZED_BYTES = 20e9
+/** Somebody waits at a terminal; the image has a number of its own. */
+const DRAIN_SECONDS = 5
 
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const port = Number(env['PORT'] ?? '0')
@@ -31,6 +35,9 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   const maxUnsizedBytes = Number(env['MAX_UNSIZED_BYTES'] || MAX_UNSIZED_BYTES)
   if (!Number.isSafeInteger(maxUnsizedBytes) || maxUnsizedBytes < 1)
     throw new Error(`MAX_UNSIZED_BYTES must be a whole number of bytes, not "${env['MAX_UNSIZED_BYTES']}".`)
+  const drainSeconds = Number(env['DRAIN_SECONDS'] || DRAIN_SECONDS)
+  if (!(drainSeconds >= 0 && drainSeconds <= 86_400))
+    throw new Error(`DRAIN_SECONDS must be a number from 0 to 86400, not "${env['DRAIN_SECONDS']}".`)
   // Node's own number minds the quota on some systems, which ffmpeg's never does: what counts is what ffmpeg would see.
   const threads = Math.min(grantedThreads(cpus().length, readCpuMax()), availableParallelism())
   return {
@@ -40,6 +47,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     workDir: env['WORK_DIR'] || tmpdir(),
     threads,
     maxUnsizedBytes,
+    drainSeconds,
     version: env['SPLICEPOINT_VERSION'] || '0.1.0',
     pricing: readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }

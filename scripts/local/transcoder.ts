@@ -10,7 +10,8 @@ export interface TranscoderStart {
 
 process.on('disconnect', () => {
   setTimeout(() => process.exit(1), ORPHAN_EXIT_MS).unref()
-  process.kill(process.pid, 'SIGTERM')
+  // Both: the second one says that there is nobody to finish anything for.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(process.pid, signal)
 })
 // Whoever read our lines may be gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)

@@ -1,38 +1,40 @@
 // In charge of: one attempt at a time, each started once, and every refusal with its reason.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Control } from '../../../transcoder/control.ts'
+import { Control, type EngineFacts, type Outlook } from '../../../transcoder/control.ts'
 import type { Halt } from '../../../transcoder/failure.ts'
 import { createLog } from '../../../transcoder/log.ts'
 
 interface Started {
   key: string
   halt: AbortController
-  ending: () => void
+  outlook: Outlook
   end: () => void
 }
 let started: Started[]
 let control: Control
 let url: string
 
-async function open(options: { secret?: string; handoverMs?: number } = {}): Promise<void> {
+async function open(
+  options: { secret?: string; handoverMs?: number; engine?: Promise<EngineFacts> } = {},
+): Promise<void> {
   started = []
   control = new Control({
     host: '127.0.0.1',
     port: 0,
     secret: options.secret ?? null,
     version: '1.2.3',
-    ffmpegVersion: 'n7.0',
+    engine: options.engine ?? Promise.resolve({ version: 'n7.0' }),
     log: createLog(() => undefined),
     handoverMs: options.handoverMs ?? 5000,
-    run: (request, halt, ending) =>
-      new Promise((end) => started.push({ key: `${request.task_id} ${request.attempt}`, halt, ending, end })),
+    run: (request, halt, outlook) =>
+      new Promise((end) => started.push({ key: `${request.task_id} ${request.attempt}`, halt, outlook, end })),
   })
   url = await control.listen()
 }
 beforeEach(() => open())
 afterEach(async () => {
   for (const one of started) one.end()
-  await control.stop()
+  await control.stop(0)
 })
 
 const request = (task: string, attempt = 1) => ({
@@ -77,7 +79,7 @@ describe('POST /run', () => {
 
   test('another task waits for one whose end is being told: the Worker gives the place away before it answers', async () => {
     await post('/run', request('a'))
-    started[0]!.ending()
+    started[0]!.outlook.ending()
     const [second, again] = [post('/run', request('b')), post('/run', request('b'))]
     // Time for a refusal, were there one.
     for (let n = 0; n < 5; n++) expect(await health()).toMatchObject({ task_id: 'a' })
@@ -87,7 +89,7 @@ describe('POST /run', () => {
   })
 
   test('it does not wait for ever', async () => {
-    await control.stop()
+    await control.stop(0)
     await open({ handoverMs: 5 })
     await post('/run', request('a'))
     await post('/cancel', { task_id: 'a', attempt: 1 })
@@ -133,7 +135,7 @@ test('cancel halts only the attempt that it names', async () => {
 })
 
 test('a shared secret, where one is set, is asked for', async () => {
-  await control.stop()
+  await control.stop(0)
   await open({ secret: 'shared' })
   expect((await post('/run', request('a'))).status).toBe(401)
   expect((await post('/cancel', {}, { 'x-splicepoint-transcoder': 'wrong' })).status).toBe(401)
@@ -141,16 +143,75 @@ test('a shared secret, where one is set, is asked for', async () => {
   expect((await fetch(`${url}/health`)).status).toBe(200)
 })
 
-test('while stopping, nothing is taken and the running attempt is interrupted', async () => {
-  await post('/run', request('a'))
-  const stopped = control.stop()
-  expect((started[0]!.halt.signal.reason as Halt).kind).toBe('interrupted')
-  const refused = post('/run', request('b'))
-  expect((await health())['state']).toBe('stopping')
-  started[0]!.end()
-  expect((await refused.catch(() => ({ status: 'closed' }))).status).not.toBe(202)
-  await stopped
-  expect(started).toHaveLength(1)
+describe('while stopping', () => {
+  test('nothing is taken, and what does not fit is given back', async () => {
+    await post('/run', request('a'))
+    const stopped = control.stop(0)
+    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('interrupted')
+    const refused = await post('/run', request('b'))
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: 'stopping' } }])
+    expect((await health())['state']).toBe('draining')
+    started[0]!.end()
+    await stopped
+    expect(started).toHaveLength(1)
+  })
+
+  test('an attempt that fits goes on, its repeated message too; a newer one of its task ends it and is refused', async () => {
+    await post('/run', request('a'))
+    started[0]!.outlook.predict(() => 10)
+    const stopped = control.stop(600)
+    expect((await post('/run', request('b'))).status).toBe(503)
+    expect((await post('/run', request('a'))).status).toBe(202)
+    expect(started[0]!.halt.signal.aborted).toBe(false)
+    expect((await post('/run', request('a', 2))).status).toBe(503)
+    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('stopped')
+    started[0]!.end()
+    await stopped
+    expect(started).toHaveLength(1)
+  })
+
+  test('it may still be cancelled, and given back by a second word', async () => {
+    await post('/run', request('a'))
+    started[0]!.outlook.predict(() => 10)
+    const stopped = control.stop(600)
+    control.hurry()
+    const { promise: halted, resolve } = Promise.withResolvers<void>()
+    started[0]!.halt.signal.addEventListener('abort', () => resolve())
+    await halted
+    expect((started[0]!.halt.signal.reason as Halt).kind).toBe('interrupted')
+    started[0]!.end()
+    await stopped
+  })
+})
+
+describe('before it is known what ffmpeg can do', () => {
+  test('a task is taken', async () => {
+    await control.stop(0)
+    const engine = Promise.withResolvers<EngineFacts>()
+    await open({ engine: engine.promise })
+    expect(await health()).toEqual({ state: 'preparing', version: '1.2.3', ffmpeg: null })
+    expect((await post('/run', request('a'))).status).toBe(202)
+    expect(await health()).toMatchObject({ state: 'busy', ffmpeg: null })
+    engine.resolve({ version: 'n7.0', cell: { in_force: ['environment'], missing: {} } })
+    await engine.promise
+    expect(await health()).toMatchObject({ state: 'busy', ffmpeg: 'n7.0', cell: { in_force: ['environment'] } })
+  })
+
+  test('where it cannot be used, that is said, and nothing is taken any more', async () => {
+    await control.stop(0)
+    await open({ engine: Promise.reject(new Error('No usable ffmpeg: none was found.')) })
+    expect((await fetch(`${url}/health`)).status).toBe(503)
+    expect(await health()).toMatchObject({ state: 'unusable', error: 'No usable ffmpeg: none was found.' })
+    const refused = await post('/run', request('a'))
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toEqual({
+      error: {
+        code: 'unavailable',
+        message: 'This transcoder cannot be used. No usable ffmpeg: none was found.',
+      },
+    })
+    expect(started).toEqual([])
+  })
 })
 
 test('an unknown address is 404', async () => {

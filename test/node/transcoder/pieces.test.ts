@@ -33,6 +33,14 @@ test('settings: loopback and any port by default; a port that is none is refused
   expect(() => readSettings({ PORT: '70000' })).toThrow('PORT')
 })
 
+test('settings: somebody waits at a terminal, so that little time is left to finish; the image says more', () => {
+  expect(readSettings({}).drainSeconds).toBe(5)
+  expect(readSettings({ DRAIN_SECONDS: '840' }).drainSeconds).toBe(840)
+  expect(readSettings({ DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
+  for (const wrong of ['-1', 'soon', '1e9'])
+    expect(() => readSettings({ DRAIN_SECONDS: wrong })).toThrow('DRAIN_SECONDS')
+})
+
 describe('progress', () => {
   test('never goes back, and 1 is said by the end alone', () => {
     let now = 0
@@ -66,6 +74,77 @@ describe('progress', () => {
     progress.encodeEnded()
     now = 99_000
     expect(progress.snapshot()).toMatchObject({ transcoded: 1, transcode_seconds: 10, eta_seconds: 0 })
+  })
+})
+
+describe('the rest of an attempt', () => {
+  function open() {
+    const world = { now: 0, stored: 0, sending: 0 }
+    const progress = new Progress(
+      () => ({ bytesStored: world.stored, transferSeconds: world.sending }),
+      () => world.now,
+    )
+    progress.enter('transcoding')
+    return { world, progress }
+  }
+
+  test('is unknown before the encode, and follows its speed', () => {
+    const { world, progress } = open()
+    expect(progress.restSeconds()).toBeNull()
+    world.now = 10_000
+    progress.encoded({ fraction: 0.004, speed: 1 })
+    expect(progress.restSeconds()).toBeNull()
+    world.now = 100_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    expect(progress.restSeconds()).toBe(100)
+  })
+
+  test('believes the last seconds where they are slower than the whole, and never where they are faster', () => {
+    const { world, progress } = open()
+    for (let second = 1; second <= 100; second++) {
+      world.now = second * 1000
+      progress.encoded({ fraction: second / 200, speed: 1 })
+    }
+    // A tenth as fast from now on: after the window only that counts.
+    for (let second = 101; second <= 130; second++) {
+      world.now = second * 1000
+      progress.encoded({ fraction: 0.5 + (second - 100) / 2000, speed: 0.1 })
+    }
+    expect(progress.restSeconds()).toBeCloseTo(0.485 * 2000)
+    for (let second = 131; second <= 160; second++) {
+      world.now = second * 1000
+      progress.encoded({ fraction: 0.515 + (second - 130) / 100, speed: 10 })
+    }
+    // 160 s for 0.815.
+    expect(progress.restSeconds()).toBeCloseTo((160 * 0.185) / 0.815)
+  })
+
+  test('is unknown while nothing goes on', () => {
+    const { world, progress } = open()
+    world.now = 10_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    world.now = 12_000
+    expect(progress.restSeconds()).toBe(12)
+    world.now = 40_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    expect(progress.restSeconds()).toBeNull()
+  })
+
+  test('lasts until what is produced has been sent, at the rate of the transfers so far', () => {
+    const { world, progress } = open()
+    world.now = 100_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    progress.produced(1e9)
+    // Nothing was sent yet: 5 MB/s are assumed.
+    expect(progress.restSeconds()).toBe(2e9 / 5e6)
+    world.stored = 5e8
+    world.sending = 5
+    expect(progress.restSeconds()).toBe(100)
+    progress.encodeEnded()
+    expect(progress.restSeconds()).toBe(5)
+    world.stored = 1e9
+    world.sending = 10
+    expect(progress.restSeconds()).toBe(0)
   })
 })
 

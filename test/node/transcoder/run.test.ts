@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Halt } from '../../../transcoder/failure.ts'
 import { probe } from '../../../transcoder/probe.ts'
-import { runTask } from '../../../transcoder/run.ts'
+import { runTask, type RunContext } from '../../../transcoder/run.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
 import { FakeDoor, json } from './fake-door.ts'
 import { describeTask, makeClip, openBench, processesNaming, requestFor, type Bench } from './task-fixture.ts'
@@ -269,10 +269,10 @@ describe('failure is told once, by its code', () => {
 })
 
 describe('being ended from outside, in the middle of an encode', () => {
-  async function startLong(): Promise<{ ended: Promise<void>; halt: AbortController }> {
+  async function startLong(more: Partial<RunContext> = {}): Promise<{ ended: Promise<void>; halt: AbortController }> {
     door.task = describeTask({ container: 'mp4', quality: 'best', bitrates: [400, 300, 200] })
     door.source = { bytes: long }
-    const context = bench.context()
+    const context = { ...bench.context(), ...more }
     const ended = runTask(requestFor(door), context)
     await door.until(running)
     expect(await processesNaming(bench.workDir)).not.toEqual([])
@@ -320,6 +320,20 @@ describe('being ended from outside, in the middle of an encode', () => {
     halt.abort(new Halt('interrupted'))
     await ended
     expect(door.fails).toEqual([{ reason: 'interrupted' }])
+    await expectClean()
+  })
+
+  test('an attempt whose heartbeats nobody answers ends by itself, and its ffmpeg with it', async () => {
+    const { ended } = await startLong({ unheardMs: 0 })
+    door.faults.progress = ({ response }) => {
+      response.destroy()
+      return true
+    }
+    await ended
+    expect(door.finished).toBeNull()
+    expect(door.fails).toMatchObject([
+      { reason: 'failed', error: { code: 'internal', message: expect.stringContaining('heartbeats') } },
+    ])
     await expectClean()
   })
 
