@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { JobErrorCode } from '#contract/errors.ts'
 import type { TaskEvent, TaskLife, TaskState } from '#contract/lifecycle.ts'
 import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/lifecycle.ts'
 
@@ -149,6 +150,28 @@ test('a passing error that passes too often is named itself', () => {
     next: { state: 'failed' },
     error: passing,
   })
+})
+
+test('what is lost comes again within seconds; where a source or a store is away, it is given minutes', () => {
+  const delays = (event: TaskEvent): number[] =>
+    [0, 1, 2].map((lost) => {
+      const decided = transition(life('running', { lost }), event)
+      return decided.ok ? decided.delayMs : -1
+    })
+  const failed = (code: JobErrorCode, details?: Record<string, unknown>): TaskEvent => ({
+    type: 'attempt_failed',
+    attempt: 3,
+    error: { code, message: 'away', ...(details === undefined ? {} : { details }) },
+  })
+  expect(delays({ type: 'lost', attempt: 3, ranMs: 0 })).toEqual([1000, 2000, 4000])
+  expect(delays(failed('disk_full'))).toEqual([1000, 2000, 4000])
+  for (const code of ['source_unreachable', 'output_unreachable'] as const) {
+    expect(delays(failed(code))).toEqual([15_000, 45_000, 135_000])
+    // Retry-After, as far as it is believed.
+    expect(delays(failed(code, { retry_after: 60 }))).toEqual([60_000, 60_000, 135_000])
+    expect(delays(failed(code, { retry_after: 86_400 }))).toEqual([135_000, 135_000, 135_000])
+    expect(delays(failed(code, { retry_after: '60' }))).toEqual([15_000, 45_000, 135_000])
+  }
 })
 
 test('every transition that ends an attempt gives its slot back, and one that ends the job settles it', () => {

@@ -105,7 +105,8 @@ export class Checker {
       this.fault(after.id, 'I13', 'an error that every attempt would meet is tried again')
     if (counts && after.state === 'queued') {
       const delay = after.not_before - after.updated_at
-      if (delay < 1000 || delay > 60_000) this.fault(after.id, 'I11', `the next attempt comes after ${delay} ms`)
+      const [least, most] = event.type === 'lost' ? [1000, 60_000] : [15_000, 135_000]
+      if (delay < least || delay > most) this.fault(after.id, 'I11', `the next attempt comes after ${delay} ms`)
     }
   }
 

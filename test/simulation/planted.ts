@@ -75,7 +75,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a retry without a pause',
     file: lifecycle,
-    find: 'null, retryDelayMs(lost))',
+    find: 'null, retryDelayMs(lost, error))',
     put: 'null, 0)',
     seeds: 1000,
     finds: /I11/,

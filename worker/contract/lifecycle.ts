@@ -1,6 +1,6 @@
 // In charge of: which event moves a task from which state to which, and what follows from it. The only place that decides.
 // Not in charge of: SQL (worker/ledger), clocks, who is told (worker/advance.ts).
-import type { JobError } from './errors.ts'
+import type { JobError, JobErrorCode } from './errors.ts'
 import { jobErrors } from './errors.ts'
 
 export type TaskState = 'queued' | 'starting' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'
@@ -79,9 +79,18 @@ export type Transition =
   /** same = the event was applied before (a repeated message); stale = of an earlier attempt; terminal = the task has ended; impossible = not from this state. */
   | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' }
 
+/** Of somebody else's server that answers, and cannot serve now: it is waited for where no transcoder is held. */
+const away: ReadonlySet<JobErrorCode> = new Set<JobErrorCode>(['source_unreachable', 'output_unreachable'])
+/** Such attempts take seconds each; all of them together give it between three and four minutes. */
+const AWAY_RETRY_MS = [15_000, 45_000, 135_000] as const
+
 /** Back-off before a lost task starts again, in milliseconds. */
-function retryDelayMs(lost: number): number {
-  return Math.min(60_000, 1000 * 2 ** (lost - 1))
+function retryDelayMs(lost: number, { code, details }: JobError): number {
+  if (!away.has(code)) return Math.min(60_000, 1000 * 2 ** (lost - 1))
+  const longest = AWAY_RETRY_MS[2]
+  // What the server asked for itself, in seconds (Retry-After).
+  const asked = typeof details?.['retry_after'] === 'number' ? details['retry_after'] * 1000 : 0
+  return Math.min(longest, Math.max(AWAY_RETRY_MS[lost - 1] ?? longest, asked))
 }
 
 const START_RETRY_MS = 2000
@@ -108,12 +117,12 @@ function refuse(refusal: 'same' | 'stale' | 'terminal' | 'impossible') {
 }
 
 /** One more attempt without a result: back to the queue, or the job's failure when there were too many (I1, I13). */
-function lose(life: TaskLife, exhausted: JobError): Transition {
+function lose(life: TaskLife, error: JobError): Transition {
   const lost = life.lost + 1
   if (lost >= MAX_LOST_ATTEMPTS) {
-    return move(life, { state: 'failed', lost }, ['release_slot', 'settle', 'schedule'], exhausted)
+    return move(life, { state: 'failed', lost }, ['release_slot', 'settle', 'schedule'], error)
   }
-  return move(life, { state: 'queued', lost }, ['release_slot', 'schedule'], null, retryDelayMs(lost))
+  return move(life, { state: 'queued', lost }, ['release_slot', 'schedule'], null, retryDelayMs(lost, error))
 }
 
 function exhaustedError(ranMs: number): JobError {
