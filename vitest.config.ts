@@ -5,9 +5,13 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/web.ts'
+import { PATIENCE_MS, TEST_PATIENCE_MS } from './test/node/patience.ts'
 
 // Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
 await buildWeb()
+
+/** expect.poll() asks for so long; its own second is not enough on a machine that has other things to do. */
+const expect = { poll: { timeout: PATIENCE_MS } }
 
 export default defineConfig({
   test: {
@@ -43,15 +47,17 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
-          testTimeout: 30_000,
+          testTimeout: TEST_PATIENCE_MS,
+          expect,
         },
       },
       {
         test: {
           name: 'node',
           include: ['test/node/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: TEST_PATIENCE_MS,
+          hookTimeout: TEST_PATIENCE_MS,
+          expect,
         },
       },
       {

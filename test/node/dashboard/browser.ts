@@ -1,9 +1,12 @@
 // In charge of: a headless Chromium with a fresh profile, whose pages tell what they complain of.
 // Not in charge of: what is done in it.
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
+import { PATIENCE_MS } from '../patience.ts'
 import { FLAGS } from '../players/browser.ts'
+import { until } from '../service/service.ts'
 
 /** Skips with a sentence where there is none; fails instead where everything must run. */
 export function requireChromium(context: TestContext, path: string | null): void {
@@ -14,23 +17,33 @@ export function requireChromium(context: TestContext, path: string | null): void
 }
 
 export function launch(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: FLAGS })
+  return chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS })
 }
 
 export interface Visit {
   page: Page
-  /** Errors of the console and of scripts, so far. */
-  complaints: string[]
+  /** Errors of the console and of scripts, so far: all of them, also what is still on its way from the browser. */
+  complaints: () => Promise<string[]>
 }
 
 export async function visit(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 900 }, ...options })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  const complaints: string[] = []
+  const heard: string[] = []
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    if (message.type() === 'error' || message.type() === 'warning') heard.push(message.text())
   })
-  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('pageerror', (error) => heard.push(String(error)))
+  const marks = new Set<string>()
+  const complaints = async (): Promise<string[]> => {
+    // They arrive one after the other: what the page said before this mark has arrived when the mark has.
+    const mark = `mark ${randomUUID()}`
+    marks.add(mark)
+    await page.evaluate(`console.error(${JSON.stringify(mark)})`)
+    await until('the console to be read to its end', () => heard.includes(mark))
+    return heard.filter((text) => !marks.has(text))
+  }
   return { page, complaints }
 }
 

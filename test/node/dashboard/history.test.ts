@@ -6,6 +6,18 @@ import { findChromium } from '../players/browser.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, signIn, visit } from './browser.ts'
 import { lookAt, LOOKS } from './look.ts'
+import {
+  expectAddress,
+  expectAttribute,
+  expectCount,
+  expectFocus,
+  expectInPage,
+  expectJson,
+  expectText,
+  expectTexts,
+  expectTitle,
+  expectValue,
+} from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -16,7 +28,7 @@ beforeAll(async () => {
   if (chromium === null) return
   space = await workspace()
   await makeClip(space.file('Große Übung.mp4'), { seconds: 1 })
-  service = await Service.start()
+  service = await Service.start({ LEASE_SECONDS: '30' })
   browser = await launch(chromium)
 })
 afterAll(async () => {
@@ -27,8 +39,6 @@ afterAll(async () => {
 beforeEach((context) => requireChromium(context, chromium))
 
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
-const titles = async (page: Page) => (await rows(page).getByRole('link').allTextContents()).map((text) => text.trim())
-const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
 
 test('an account without jobs is told how to begin', async () => {
   for (const [look, options] of LOOKS) {
@@ -40,7 +50,7 @@ test('an account without jobs is told how to begin', async () => {
     await page.goto('/files')
     await page.getByRole('heading', { name: 'Nothing is uploaded' }).waitFor()
     await lookAt(page, `uploads-empty-${look}`)
-    expect(complaints).toEqual([])
+    expect(await complaints()).toEqual([])
   }
 })
 
@@ -53,40 +63,40 @@ test('the history is searched and filtered by the service, and its address bring
   for (const id of ids) await service.ended(id)
   await page.goto('/')
   await signIn(page, service.ready.api_key)
-  await expect.poll(() => rows(page).count()).toBe(3)
+  await expectCount(rows(page)).toBe(3)
   await page.getByRole('searchbox').fill('FIRST')
-  await expect.poll(() => titles(page)).toEqual([`${ids[2]} first-again.mp4`, `${ids[0]} first.mp4`])
+  await expectTexts(rows(page).getByRole('link')).toEqual([`${ids[2]} first-again.mp4`, `${ids[0]} first.mp4`])
   await page.getByText('2 jobs.').waitFor()
   await page.getByRole('radio', { name: 'Failed' }).check()
   await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'The last hour' })
-  expect(addressOf(page)).toBe('/?search=FIRST&state=failed&created=hour')
+  await expectAddress(page).toBe('/?search=FIRST&state=failed&created=hour')
   await lookAt(page, 'jobs-search')
 
   // From a job back to the same, and the same when loaded anew.
   await rows(page).first().getByRole('link').click()
   await page.getByRole('heading', { name: /first-again/ }).waitFor()
   await page.goBack()
-  await expect.poll(() => rows(page).count()).toBe(2)
+  await expectCount(rows(page)).toBe(2)
   await page.reload()
-  await expect.poll(() => rows(page).count()).toBe(2)
-  expect(await page.getByRole('searchbox').inputValue()).toBe('FIRST')
+  await expectCount(rows(page)).toBe(2)
+  await expectValue(page.getByRole('searchbox')).toBe('FIRST')
 
   await page.getByRole('radio', { name: 'Cancelled' }).check()
   await page.getByRole('heading', { name: 'No job is like that' }).waitFor()
   await lookAt(page, 'jobs-none')
   await page.getByRole('button', { name: 'Show all jobs' }).click()
-  await expect.poll(() => rows(page).count()).toBe(3)
-  expect(addressOf(page)).toBe('/')
+  await expectCount(rows(page)).toBe(3)
+  await expectAddress(page).toBe('/')
 
   await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Between two days' })
   await page.getByRole('textbox', { name: 'Last day' }).fill('2020-01-01')
   await page.getByRole('heading', { name: 'No job is like that' }).waitFor()
-  expect(addressOf(page)).toBe('/?to=2020-01-01')
+  await expectAddress(page).toBe('/?to=2020-01-01')
   await page.getByRole('textbox', { name: 'Last day' }).fill('')
   await page.getByRole('searchbox').fill(String(ids[1]))
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: /second/ }).waitFor()
-  expect(complaints).toEqual([])
+  expect(await complaints()).toEqual([])
 })
 
 test('uploads are listed with what there is of them, become jobs, and are deleted', async () => {
@@ -95,7 +105,7 @@ test('uploads are listed with what there is of them, become jobs, and are delete
   await signIn(page, service.ready.api_key)
   await page.getByLabel('Media file').setInputFiles(space.file('Große Übung.mp4'))
   await page.getByText('Große Übung.mp4 is uploaded').waitFor()
-  await expect.poll(() => rows(page).count()).toBe(1)
+  await expectCount(rows(page)).toBe(1)
   const tus = { 'tus-resumable': '1.0.0' }
   const begun = await service.call('/uploads', {
     method: 'POST',
@@ -109,7 +119,7 @@ test('uploads are listed with what there is of them, become jobs, and are delete
   })
   await page.reload()
   const unfinished = rows(page).filter({ hasText: 'unfinished.mov' })
-  expect(await unfinished.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
+  await expectAttribute(unfinished.getByRole('progressbar'), 'aria-valuenow').toBe('25')
   for (const [look, options] of LOOKS) {
     const { page: other } = await visit(browser, service.base, options)
     await other.goto('/files')
@@ -121,15 +131,15 @@ test('uploads are listed with what there is of them, become jobs, and are delete
 
   await unfinished.getByRole('button', { name: 'Delete unfinished.mov' }).click()
   await page.getByRole('button', { name: 'Delete the file' }).click()
-  await expect.poll(() => rows(page).count()).toBe(1)
+  await expectCount(rows(page)).toBe(1)
   expect((await service.call(`/uploads/${number}`, { method: 'HEAD', headers: tus })).status).toBe(410)
 
   await page.getByRole('link', { name: 'New job of Große Übung.mp4' }).click()
   const earlier = page.getByRole('combobox', { name: 'Or a file that is here already' })
-  await expect.poll(() => earlier.locator('option:checked').textContent()).toMatch(/^Große Übung\.mp4 \(/)
+  await expectText(earlier.locator('option:checked')).toMatch(/^Große Übung\.mp4 \(/)
   await page.getByRole('button', { name: 'Start the job' }).click()
   await page.getByRole('heading', { name: /Große Übung\.mp4/ }).waitFor()
-  expect(complaints).toEqual([])
+  expect(await complaints()).toEqual([])
 })
 
 test('what is chosen while a file is on its way is kept when it has arrived', async () => {
@@ -147,8 +157,10 @@ test('what is chosen while a file is on its way is kept when it has arrived', as
   arrive.resolve()
   await page.getByText('Große Übung.mp4 is uploaded').waitFor()
   await page.getByText('The request as JSON').click()
-  const body = JSON.parse((await page.getByLabel('The request as JSON', { exact: true }).textContent()) ?? '')
-  expect(body).toMatchObject({ input: expect.stringMatching(/\/uploads\/\d+$/), videoProfiles: [{}, {}, {}] })
+  await expectJson(page.getByLabel('The request as JSON', { exact: true })).toMatchObject({
+    input: expect.stringMatching(/\/uploads\/\d+$/),
+    videoProfiles: [{}, {}, {}],
+  })
 })
 
 // As text: this runs in the page, whose types are not Node's.
@@ -177,9 +189,9 @@ async function reachable(page: Page): Promise<void> {
   // A date has a stop for each of its parts.
   for (let presses = 0; seen.size < count && presses < 2 * count + 20; presses++) {
     await page.keyboard.press('Tab')
-    const { at, ringed, what } = await page.evaluate<{ at: number; ringed: boolean; what: string }>(AT)
+    const { at } = await page.evaluate<{ at: number }>(AT)
     if (at < 0) continue
-    expect(ringed, what).toBe(true)
+    await expectInPage(page, AT).toMatchObject({ at, ringed: true })
     seen.add(at)
   }
   const missed = await page.evaluate<string[]>(
@@ -191,8 +203,8 @@ async function reachable(page: Page): Promise<void> {
 test('everything is reached with Tab and shows it; the first stop skips the navigation', async () => {
   const { page } = await visit(browser, service.base)
   await page.goto('/')
-  await page.getByLabel('API key').waitFor()
-  // The field has the focus already.
+  // The field has the focus without being clicked.
+  await expectFocus(page, 'id').toBe('key')
   await page.keyboard.insertText(service.ready.api_key)
   await page.keyboard.press('Enter')
   await rows(page).first().waitFor()
@@ -200,11 +212,11 @@ test('everything is reached with Tab and shows it; the first stop skips the navi
   for (const path of ['/', `/jobs/${jobs.at(-1)!._auto_generated_id_}`, '/new', '/files', '/limits']) {
     await page.goto(path)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    await expect.poll(() => page.getByRole('status', { name: /^Loading/ }).count()).toBe(0)
+    await expectCount(page.getByRole('status', { name: /^Loading/ })).toBe(0)
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the page')
+    await expectFocus(page, 'textContent').toBe('Skip to the page')
     await page.keyboard.press('Enter')
-    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
+    await expectFocus(page, 'id').toBe('main')
     await reachable(page)
   }
 })
@@ -221,12 +233,12 @@ test('after going to another page the focus is at its top, and a question gives 
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
-  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
-  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toMatch(/^Delete/)
+  await expectCount(page.getByRole('dialog')).toBe(0)
+  await expectFocus(page, 'textContent').toMatch(/^Delete/)
   await page.getByRole('link', { name: 'New job', exact: true }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'New job' }).waitFor()
-  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
-  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('New job')
-  expect(await page.title()).toBe('New job · Splicepoint')
+  await expectFocus(page, 'id').toBe('main')
+  await expectFocus(page, 'ariaLabel').toBe('New job')
+  await expectTitle(page).toBe('New job · Splicepoint')
 })

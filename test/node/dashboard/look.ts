@@ -4,9 +4,11 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { shoot } from './browser.ts'
+import { expectInPage } from './seen.ts'
 
-/** Serious findings of axe-core, each with the element. The script is run past the page's policy, which forbids others. */
+/** Serious findings of axe-core, each with the element. */
 async function violations(page: Page): Promise<string[]> {
+  // Run past the page's policy, which forbids scripts of others; and again, should the page have been loaded anew.
   await page.evaluate(axe.source)
   const results = await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
@@ -16,11 +18,12 @@ async function violations(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
 }
 
-export async function lookAt(page: Page, name: string): Promise<void> {
-  await shoot(page, name)
-  expect(await violations(page), name).toEqual([])
+export async function lookAt(page: Page, name: string, fullPage = true): Promise<void> {
+  await shoot(page, name, fullPage)
+  // Asked again, as everything of a page: a colour that fades in has too little contrast until it is there.
+  await expect.poll(() => violations(page), { message: name }).toEqual([])
   // A phone has no room to scroll sideways.
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), name).toBeLessThanOrEqual(0)
+  await expectInPage<number>(page, 'document.documentElement.scrollWidth - innerWidth').toBeLessThanOrEqual(0)
 }
 
 /** The three looks that each page is seen in. */

@@ -2,27 +2,51 @@
 // a clipboard that refuses. Not in charge of: whole ways through the dashboard (walk.test.ts, history.test.ts).
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { makeClip, workspace } from '../media.ts'
+import { JOB_PATIENCE_MS, TEST_PATIENCE_MS } from '../patience.ts'
 import { findChromium } from '../players/browser.ts'
-import { Service } from '../service/service.ts'
+import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, signIn, visit } from './browser.ts'
+import { isRising, KEEP_SHOWN } from './kept.ts'
 import { lookAt, LOOKS } from './look.ts'
+import {
+  expectAttribute,
+  expectCount,
+  expectFocus,
+  expectInPage,
+  expectJson,
+  expectUnchanged,
+  expectValue,
+  valueLike,
+} from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
 let browser: Browser
+let space: Awaited<ReturnType<typeof workspace>>
 
 beforeAll(async () => {
   if (chromium === null) return
-  service = await Service.start()
+  space = await workspace()
+  service = await Service.start({ LEASE_SECONDS: '30' })
   browser = await launch(chromium)
 })
 afterAll(async () => {
   await browser?.close()
   await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
 })
 beforeEach((context) => requireChromium(context, chromium))
 
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
+
+/** Done when the page has asked again and done what it does with the answers: it asks when it is done with the one before. */
+async function askedAgain(page: Page, query: string): Promise<void> {
+  const answer = () => page.waitForResponse((response) => response.url().includes(query))
+  // The first may have been asked for before; the second is behind what came of it.
+  await answer()
+  await answer()
+}
 
 /** Numbers from `from` down to `to`, newest first. */
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, n) => from - n)
@@ -63,22 +87,26 @@ test('a further page that arrives after the filters were changed is not put behi
   })
   await page.goto('/')
   await signIn(page, service.ready.api_key)
-  await expect.poll(() => rows(page).count()).toBe(25)
+  await expectCount(rows(page)).toBe(25)
   const late = { predicate: (request: Request) => request.url().includes('cursor=26') }
   const ended = Promise.race([page.waitForEvent('requestfinished', late), page.waitForEvent('requestfailed', late)])
   await page.getByRole('button', { name: 'More' }).click()
   await asked.promise
   await page.getByRole('radio', { name: 'Failed' }).check()
   await page.getByText('film-90.mp4').waitFor()
-  release.resolve()
-  await ended
-  // What the page does with an answer it has done before it asks again.
-  await page.waitForResponse((response) => response.url().includes('state=failed'))
-  expect(await rows(page).count()).toBe(25)
+  await expectCount(rows(page)).toBe(25)
+  await expectUnchanged(
+    () => rows(page).allTextContents(),
+    async () => {
+      release.resolve()
+      await ended
+      await askedAgain(page, 'state=failed')
+    },
+  )
   await page.getByRole('radio', { name: 'All' }).check()
   await page.getByText('film-50.mp4').waitFor()
   await page.getByRole('button', { name: 'More' }).click()
-  await expect.poll(() => rows(page).count()).toBe(50)
+  await expectCount(rows(page)).toBe(50)
 })
 
 test('uploads that were asked for with More stay while one is under way, and one of them is deleted', async () => {
@@ -107,21 +135,60 @@ test('uploads that were asked for with More stay while one is under way, and one
   })
   await page.goto('/files')
   await signIn(page, service.ready.api_key)
-  await expect.poll(() => rows(page).count()).toBe(50)
+  await expectCount(rows(page)).toBe(50)
   await page.getByRole('button', { name: 'More' }).click()
-  await expect.poll(() => rows(page).count()).toBe(60)
-  const again = () => page.waitForResponse((response) => response.url().endsWith('/uploads?limit=50'))
-  // The first may have been asked for before; the second is behind what came of it.
-  await again()
-  await again()
-  expect(await rows(page).count()).toBe(60)
+  await expectCount(rows(page)).toBe(60)
+  const count = () => rows(page).count()
+  await expectUnchanged(count, () => askedAgain(page, '/uploads?limit=50'))
   await page.getByRole('button', { name: 'Delete film-3.mp4' }).click()
   await page.getByRole('button', { name: 'Delete the file' }).click()
-  await expect.poll(() => rows(page).count()).toBe(59)
-  await again()
-  expect(await page.getByText('film-3.mp4').count()).toBe(0)
-  expect(complaints).toEqual([])
-}, 60_000)
+  await expectCount(rows(page)).toBe(59)
+  await expectCount(page.getByText('film-3.mp4')).toBe(0)
+  await expectUnchanged(count, () => askedAgain(page, '/uploads?limit=50'))
+  expect(await complaints()).toEqual([])
+})
+
+test(
+  'a reading of a job that comes after later news does not take its bar back',
+  async () => {
+    const { page, complaints } = await visit(browser, service.base)
+    const clip = await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30 })
+    const large = { videoProfiles: [{ output: 'video.mp4', width: 1280, height: 720, video_bitrate: 2500 }] }
+    const id = await service.create(jobOf(await service.upload(clip), 'file-upload', large))
+    await service.encoding(id)
+    const late = Promise.withResolvers<number>()
+    const release = Promise.withResolvers<void>()
+    const next = Promise.withResolvers<void>()
+    let readings = 0
+    await page.route(`**/api/v0/job/${id}`, async (route) => {
+      readings += 1
+      if (readings === 3) next.resolve()
+      if (readings !== 2) return route.continue()
+      const response = await route.fetch()
+      const { status } = (await response.json()) as { status: { tcode_progress: string } }
+      late.resolve(Number(status.tcode_progress))
+      await release.promise
+      await route.fulfill({ response })
+    })
+    await page.addInitScript(KEEP_SHOWN)
+    let before: number
+    {
+      // Not over before it has been looked at.
+      using _frozen = service.frozen()
+      await page.goto(`/jobs/${id}`)
+      await signIn(page, service.ready.api_key)
+      before = await late.promise
+    }
+    // By the event stream: the second reading is still held back.
+    await expectInPage(page, `percents.at(-1) > ${before}`, JOB_PATIENCE_MS).toBe(true)
+    release.resolve()
+    // The page asks for the third when it is done with the second.
+    await next.promise
+    await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
+    expect(await complaints()).toEqual([])
+  },
+  TEST_PATIENCE_MS + JOB_PATIENCE_MS,
+)
 
 test('a key is typed beside an address that stays', async () => {
   const { page } = await visit(browser, service.base)
@@ -131,7 +198,14 @@ test('a key is typed beside an address that stays', async () => {
   const address = page.getByRole('textbox', { name: /^Address/ })
   await address.fill('s3://bucket/film.mp4')
   await page.getByRole('textbox', { name: 'Access key' }).first().fill('AKIA')
-  expect(await address.inputValue()).toBe('s3://bucket/film.mp4')
+  // The page is done with the key when it shows that the request has one.
+  await page.getByText('The request as JSON').click()
+  const request = page.getByLabel('The request as JSON', { exact: true })
+  await expectJson(request).toMatchObject({
+    input: 's3://bucket/film.mp4',
+    cloud_credentials: { input: { access_key: expect.stringContaining('•') } },
+  })
+  await expectValue(address).toBe('s3://bucket/film.mp4')
 })
 
 test('bounds and a webhook are given to a key when it is issued, refused where they stand, and changed', async () => {
@@ -147,12 +221,11 @@ test('bounds and a webhook are given to a key when it is issued, refused where t
   await form.getByText('50 GB.').waitFor()
   await form.getByLabel('Webhook').fill('https://hooks.example.com/in?token=1')
   await form.getByRole('button', { name: 'Issue a key' }).click()
-  await expect.poll(() => form.getByLabel('Requests a minute').getAttribute('aria-invalid')).toBe('true')
-  await expect.poll(() => page.evaluate('document.activeElement.inputMode')).toBe('decimal')
+  await expectAttribute(form.getByLabel('Requests a minute'), 'aria-invalid').toBe('true')
+  await expectFocus(page, 'inputMode').toBe('decimal')
   await form.getByLabel('Requests a minute').fill('90')
   await form.getByRole('button', { name: 'Issue a key' }).click()
-  const secret = await page.getByLabel('The new key').inputValue()
-  expect(secret).toMatch(/^sp_/)
+  await valueLike(page.getByLabel('The new key'), /^sp_/)
   await page.getByRole('button', { name: 'Copy this key' }).click()
   await page.getByRole('alert').getByText('select the text yourself').waitFor()
 
@@ -163,14 +236,14 @@ test('bounds and a webhook are given to a key when it is issued, refused where t
   await change.getByLabel('Requests a minute').fill('')
   await change.getByLabel('Priority').fill('11')
   await change.getByRole('button', { name: 'Save' }).click()
-  await expect.poll(() => change.getByLabel('Priority').getAttribute('aria-invalid')).toBe('true')
+  await expectAttribute(change.getByLabel('Priority'), 'aria-invalid').toBe('true')
   await lookAt(page, 'keys-change')
   await change.getByLabel('Priority').fill('4')
   await change.getByRole('button', { name: 'Save' }).click()
   await row.getByText('50 GB of uploads · priority 4 · tells https://hooks.example.com/in').waitFor()
-  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Change Studio')
+  await expectFocus(page, 'textContent').toBe('Change Studio')
   // Refused: jobs to this key, and what was typed wrongly.
-  expect(complaints.filter((text) => !/40[03]/.test(text))).toEqual([])
+  expect((await complaints()).filter((text) => !/40[03]/.test(text))).toEqual([])
   for (const [look, options] of LOOKS) {
     const { page: other } = await visit(browser, service.base, options)
     await other.goto('/')
@@ -180,4 +253,4 @@ test('bounds and a webhook are given to a key when it is issued, refused where t
     await lookAt(other, `keys-terms-${look}`)
     await other.context().close()
   }
-}, 60_000)
+})

@@ -5,12 +5,13 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import axe from 'axe-core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildWeb, SITE } from '../../../scripts/web.ts'
 import { findChromium } from '../players/browser.ts'
-import { launch, requireChromium, shoot, visit } from './browser.ts'
+import { launch, requireChromium, visit } from './browser.ts'
+import { lookAt } from './look.ts'
+import { expectAddress, expectFocus, expectInPage } from './seen.ts'
 
 const chromium = await findChromium()
 const POLICY = /Content-Security-Policy: (.*)/
@@ -55,16 +56,8 @@ test.each([
   async (look, width) => {
     const { page, complaints } = await visit(browser, base, { colorScheme: look, viewport: { width, height: 900 } })
     await page.goto('/docs')
-    await shoot(page, `reference-${look}-${width}`, false)
-    await page.evaluate(axe.source)
-    const found = await page.evaluate(
-      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 160)))`,
-    )
-    expect(found).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
-    expect(complaints).toEqual([])
+    await lookAt(page, `reference-${look}-${width}`, false)
+    expect(await complaints()).toEqual([])
   },
 )
 
@@ -73,14 +66,15 @@ test('by keyboard: past the contents, to an operation, into its examples', async
   await page.goto('/docs')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('reference')
+  await expectFocus(page, 'id').toBe('reference')
   await page.getByRole('navigation').getByRole('link', { name: 'POST /api/v0/job', exact: true }).focus()
   await page.keyboard.press('Enter')
-  expect(new URL(page.url()).hash).toBe('#POST_api_v0_job')
+  await expectAddress(page).toBe('/docs#POST_api_v0_job')
   const section = page.locator('#POST_api_v0_job')
-  await expect
-    .poll(() => page.evaluate(`Math.abs(document.querySelector('#POST_api_v0_job').getBoundingClientRect().top)`))
-    .toBeLessThan(100)
+  await expectInPage<number>(
+    page,
+    `Math.abs(document.querySelector('#POST_api_v0_job').getBoundingClientRect().top)`,
+  ).toBeLessThan(100)
   await section.locator('summary').first().focus()
   await page.keyboard.press('Enter')
   await section.getByText('"_auto_generated_id_": 1').waitFor()

@@ -211,11 +211,11 @@ describe.runIf(isRoot && process.platform === 'linux')('as a user of its own, an
     const stray = 'setsid sh -c "trap \\"\\" TERM; sleep 300" & sleep 0.2; exit 0'
     const result = await attack(stray, { stallMs: 500 })
     expect(result.ended).toBe('stalled')
-    await vi.waitFor(async () => expect(await processesOf(cell.user!.uid)).toEqual([]))
+    await expect.poll(() => processesOf(cell.user!.uid)).toEqual([])
     const quiet = await attack('setsid sleep 300 > /dev/null 2>&1 & exit 0')
     expect(quiet.ended).toBe('exit')
     const passing = await openWorkspace(space.path, cell.user)
     await passing.remove()
-    await vi.waitFor(async () => expect(await processesOf(cell.user!.uid)).toEqual([]))
+    await expect.poll(() => processesOf(cell.user!.uid)).toEqual([])
   })
 })

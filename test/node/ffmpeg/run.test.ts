@@ -127,7 +127,14 @@ describe('running', () => {
 
   test('reports that do not move are no progress', async () => {
     const stuck = await script('stuck', 'while :; do echo frame=7; echo out_time_us=1; echo progress=continue; done')
-    const result = await runFfmpeg(programs(stuck), [], { cwd: space.path, stallMs: 300 })
+    // It is not judged before it has begun, which takes its time on a busy machine.
+    let begun = false
+    const result = await runFfmpeg(programs(stuck), [], {
+      cwd: space.path,
+      stallMs: 300,
+      onProgress: () => (begun = true),
+      isHeld: () => !begun,
+    })
     expect(result).toMatchObject({ ended: 'stalled', progress: { frame: 7 } })
   })
 

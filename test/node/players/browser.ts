@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type BrowserContext } from 'playwright-core'
+import { JOB_PATIENCE_MS, PATIENCE_MS } from '../patience.ts'
 
 const CANDIDATES = [
   process.env['CHROMIUM_PATH'],
@@ -46,9 +47,8 @@ export type PlayerName = 'hls' | 'shaka' | 'dash'
 /** What the page kept (page.js). Times are seconds of the media's timeline. */
 export interface Played {
   errors: string[]
-  /** Every picture that was composed, and the first of each flash. */
-  pictures: number[]
-  flashes: number[]
+  /** Every picture that was composed. A browser without time to spare leaves some out. */
+  pictures: { time: number; bright: boolean }[]
   /** Heights of the pictures, where they changed. */
   heights: number[]
   texts: { kind: string; label: string; start: number; text: string }[]
@@ -115,12 +115,18 @@ export class PlayerBrowser {
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const profile = await mkdtemp(join(tmpdir(), 'splicepoint-chromium-'))
-    const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args: FLAGS })
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath,
+      headless: true,
+      args: FLAGS,
+      timeout: PATIENCE_MS,
+    })
+    context.setDefaultTimeout(PATIENCE_MS)
     return new PlayerBrowser(server, context, profile)
   }
 
-  /** Plays an address to its end, at most `seconds` of waiting; changes the rendition at `changeAt`. */
-  async play(player: PlayerName, address: string, changeAt: number, seconds: number): Promise<Played> {
+  /** Plays an address to its end; changes the rendition at `changeAt`. */
+  async play(player: PlayerName, address: string, changeAt: number): Promise<Played> {
     const page = await this.#context.newPage()
     const trouble: string[] = []
     try {
@@ -132,12 +138,12 @@ export class PlayerBrowser {
       await page.goto(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`)
       const started = page.evaluate(`play(${JSON.stringify(player)}, ${JSON.stringify(address)}, ${changeAt})`)
       started.catch((error: unknown) => trouble.push(`play: ${String(error)}`))
-      const deadline = Date.now() + seconds * 1000
+      const deadline = Date.now() + JOB_PATIENCE_MS
       for (;;) {
         const state = await page.evaluate<{ ended: boolean }>('state()')
         if (state.ended || trouble.length > 0) break
         if (Date.now() > deadline) {
-          trouble.push(`still playing after ${seconds} s: ${JSON.stringify(state)}`)
+          trouble.push(`still playing after ${JOB_PATIENCE_MS / 1000} s: ${JSON.stringify(state)}`)
           break
         }
         await pause(100)

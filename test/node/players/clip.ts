@@ -12,6 +12,8 @@ export const CLIP = {
   seconds: 8,
   /** Where each second flashes and beeps. */
   flash: 0.2,
+  /** How long the picture is white. */
+  flashed: 0.4,
   /** Gone before the first segment ends: Shaka Player forgets what is on show where the rendition changes. */
   caption: 'SPLICEPOINT',
   splice: 3.04,
@@ -21,9 +23,10 @@ export const CLIP = {
 /** @param held pictures that the caption stays for */
 export async function richClip(file: (name: string) => string, held = 15): Promise<string> {
   const [bare, said, plain, path] = [file('bare.h264'), file('said.h264'), file('plain.ts'), file('rich.ts')]
-  const { rate, seconds, flash } = CLIP
+  const { rate, seconds, flash, flashed } = CLIP
   const first = Math.round(rate * flash)
-  const picture = `testsrc2=s=320x180:r=${rate}:d=${seconds},drawbox=c=black:t=fill,drawbox=c=white:t=fill:enable='between(mod(n,${rate}),${first},${first + 4})'`
+  const last = first + Math.round(rate * flashed) - 1
+  const picture = `testsrc2=s=320x180:r=${rate}:d=${seconds},drawbox=c=black:t=fill,drawbox=c=white:t=fill:enable='between(mod(n,${rate}),${first},${last})'`
   const sound = `aevalsrc=exprs='0.7*sin(2*PI*1000*t)*between(mod(t,1),${flash},${flash + 0.08})':s=48000:d=${seconds}`
   // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
   const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')

@@ -6,9 +6,10 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PublicEvent } from '../../../worker/contract/events.ts'
 import type { PublicStatus } from '../../../worker/contract/status.ts'
+import { JOB_PATIENCE_MS, PATIENCE_MS } from '../patience.ts'
 
 /** Asks again and again until the answer is neither null nor false. */
-export async function until<T>(what: string, ask: () => T | Promise<T>, ms = 60_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, ask: () => T | Promise<T>, ms = PATIENCE_MS): Promise<NonNullable<T>> {
   const deadline = Date.now() + ms
   for (;;) {
     const answer = await ask()
@@ -77,7 +78,7 @@ export class Client {
   }
 
   /** Polls until the job has ended. */
-  ended(id: number, ms = 120_000): Promise<PublicStatus> {
+  ended(id: number, ms = JOB_PATIENCE_MS): Promise<PublicStatus> {
     return until(
       `job ${id} to end`,
       async () => {

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
-import { childrenOf, type ProcessEntry } from '../../../scripts/local/processes.ts'
+import { childrenOf, isAlive, type ProcessEntry } from '../../../scripts/local/processes.ts'
+import { PATIENCE_MS } from '../patience.ts'
 import { Client } from './client.ts'
 
 export { jobOf, until } from './client.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
-const START_MS = 90_000
-const STOP_MS = 30_000
+const START_MS = 2 * PATIENCE_MS
 
 export interface ReadyLine {
   ready: true
@@ -107,6 +107,16 @@ export class Service extends Client {
     )
   }
 
+  /** Stops the encoders that run now until it is disposed of. */
+  frozen(): Disposable {
+    const encoders = this.encoders()
+    const send = (signal: NodeJS.Signals): void => {
+      for (const { pid } of encoders) if (isAlive(pid)) process.kill(pid, signal)
+    }
+    send('SIGSTOP')
+    return { [Symbol.dispose]: () => send('SIGCONT') }
+  }
+
   /** What lies in the transcoder's scratch space. */
   async leftOver(): Promise<string[]> {
     return readdir(join(this.stateDir, 'work'))
@@ -115,7 +125,7 @@ export class Service extends Client {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     process.kill(this.ready.pids.start, signal)
     const late = new AbortController()
-    const exit = await Promise.race([this.exited, pause(STOP_MS, null, { signal: late.signal }).catch(() => null)])
+    const exit = await Promise.race([this.exited, pause(PATIENCE_MS, null, { signal: late.signal }).catch(() => null)])
     late.abort()
     if (exit === null) throw new Error(`it did not stop:\n${this.stderr()}`)
     return exit
