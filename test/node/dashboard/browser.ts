@@ -30,6 +30,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 900 }, ...options })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
+  await slowDown(page)
   const heard: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') heard.push(message.text())
@@ -45,6 +46,14 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
     return heard.filter((text) => !marks.has(text))
   }
   return { page, complaints }
+}
+
+/** For people who want to see that tests wait: SLOWDOWN=20 leaves a page a twentieth of the processor. */
+async function slowDown(page: Page): Promise<void> {
+  const rate = Number(process.env['SLOWDOWN'] ?? 1)
+  if (rate <= 1) return
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate })
 }
 
 export async function signIn(page: Page, key: string): Promise<void> {
