@@ -65,7 +65,7 @@ export default defineConfig({
           name: 'containers',
           include: ['test/containers/**/*.test.ts'],
           globalSetup: ['test/containers/times.ts'],
-          testTimeout: 5 * 60_000,
+          testTimeout: 10 * 60_000,
           hookTimeout: 120_000,
           // Alone, one file behind the other: each has a service and containers of its own, and times are taken.
           maxWorkers: 1,
