@@ -82,7 +82,7 @@ describe.skipIf(!isWanted)('a container', () => {
   it('that is told to stop finishes what is nearly done, and takes nothing more', async () => {
     const { id, box } = await bench.running()
     await box.signal('SIGTERM')
-    await until('it to say so', async () => (await box.health())?.state === 'stopping')
+    await until('it to say so', async () => (await box.health())?.state === 'draining')
     bench.release()
     await bench.whole(id)
     expect(await bench.attempts(id), await bench.story(id)).toEqual(FIRST)
