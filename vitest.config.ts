@@ -15,6 +15,8 @@ const expect = { poll: { timeout: PATIENCE_MS } }
 
 export default defineConfig({
   test: {
+    // To end what a file started, on a busy machine.
+    teardownTimeout: PATIENCE_MS,
     // Most files wait for processes of theirs: on two cores, vitest's own choice of one at a time leaves half of them idle.
     maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
     projects: [
@@ -67,6 +69,7 @@ export default defineConfig({
           globalSetup: ['test/containers/times.ts'],
           testTimeout: 10 * 60_000,
           hookTimeout: 120_000,
+          expect,
           // Alone, one file behind the other: each has a service and containers of its own, and times are taken.
           maxWorkers: 1,
           sequence: { groupOrder: 1 },

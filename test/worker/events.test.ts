@@ -3,6 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { publicEvent } from '#contract/events.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
+import { PATIENCE_MS } from '../node/patience.ts'
 import type { JobMonitor } from '../../worker/monitor.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
@@ -138,13 +139,13 @@ test('a client that is gone is noticed, and not too many may follow one job', as
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '15'])
   expect((await refused.json<any>()).error.code).toBe('quota_exceeded')
   await Promise.all(streams.map((stream) => stream.reader.cancel()))
-  await vi.waitUntil(async () => (await listenersOf(attempt)) === 0, { timeout: 10_000, interval: 20 })
+  await vi.waitUntil(async () => (await listenersOf(attempt)) === 0, { timeout: PATIENCE_MS, interval: 20 })
 })
 
 test('a start that fails again and again adds nothing to the timeline', async () => {
   transcoders.answer = () => 503
   const id = await create()
-  await vi.waitUntil(() => transcoders.refused > 0)
+  await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
   const { events } = await (await call(`/api/v0/job/${id}/events`)).json<any>()
   expect(events).toMatchObject([{ id: 1, type: 'job.created', attempt: null, error: null }])
 })

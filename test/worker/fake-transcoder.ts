@@ -4,6 +4,7 @@ import { exports } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task.ts'
 import { attemptDirectory } from '#contract/task.ts'
+import { PATIENCE_MS } from '../node/patience.ts'
 import { BASE } from './client.ts'
 
 export const noProgress: ProgressPost = {
@@ -46,7 +47,7 @@ export class FakeTranscoders {
   /** The next attempt that the service starts. */
   async next(): Promise<Attempt> {
     // Polled, because workerd does not let one request's context wake another's.
-    const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: 20_000, interval: 5 })
+    const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: PATIENCE_MS, interval: 5 })
     this.taken++
     return new Attempt(run.request)
   }

@@ -158,7 +158,7 @@ test('a permanent error ends the job at once, with code, sentence and field', as
 test('a transcoder that refuses or is away costs a start, never the job', async () => {
   transcoders.answer = () => 503
   const id = await create()
-  await vi.waitUntil(() => transcoders.refused > 0)
+  await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
   transcoders.answer = () => 202
   await sweepLater()
   const attempt = await started()
@@ -276,7 +276,7 @@ test('what is over is removed in its time: outputs after 30 days, credentials af
 test('a job that no transcoder takes ends at its deadline, not never (I1)', async () => {
   transcoders.answer = () => 503
   const id = await create()
-  await vi.waitUntil(() => transcoders.refused > 0)
+  await expect.poll(() => transcoders.refused).toBeGreaterThan(0)
   moveClock(25 * 3600_000)
   await sweep(env)
   expect(await status(id)).toMatchObject({ state: 'error', job_completed: true, error: { code: 'deadline_exceeded' } })

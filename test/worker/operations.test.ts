@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../node/patience.ts'
 import { openSourceOf, secretsOf } from '../../worker/sink.ts'
 import { findJobByBackendId } from '../../worker/ledger/jobs.ts'
 import { sweep } from '../../worker/sweep.ts'
@@ -190,7 +191,7 @@ test('a deleted job is gone: record, secrets and own objects; an active one is n
   }
   moveClock(HOUR)
   await sweep(env)
-  await vi.waitUntil(async () => (await rowOf(id)) === null, { timeout: 10_000, interval: 20 })
+  await vi.waitUntil(async () => (await rowOf(id)) === null, { timeout: PATIENCE_MS, interval: 20 })
   expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM tasks WHERE job = ?').bind(id).first('n')).toBe(0)
   expect((await env.BUCKET.list({ prefix: `out/default/${attempt.job}/` })).objects).toEqual([])
   expect(await env.BUCKET.head(keep)).not.toBeNull()

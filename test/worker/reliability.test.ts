@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../node/patience.ts'
 import { advance } from '../../worker/advance.ts'
 import { storeRecord } from '../../worker/commit.ts'
 import { consume } from '../../worker/queue.ts'
@@ -202,7 +203,7 @@ test('of two finish posts at once, the later one leaves no record behind the end
   const object = await attempt.store('film.mp4', new Uint8Array(6))
   const answered = { done: false }
   const ended = async () => {
-    await vi.waitUntil(async () => (await status(id)).job_completed === true, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(async () => (await status(id)).job_completed === true, { timeout: PATIENCE_MS, interval: 5 })
     // Behind the end the monitor cleans up; it may not be done with that before this record is there.
     for (let n = 0; n < 50 && !answered.done; n++) await status(id)
   }

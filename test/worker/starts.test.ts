@@ -1,6 +1,7 @@
 // Starts that fail: they back off, and whoever runs the service or waits for a job is told.
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../node/patience.ts'
 import { consume } from '../../worker/queue.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, post } from './client.ts'
@@ -13,7 +14,7 @@ const task = (id: number) => env.DB.prepare('SELECT * FROM tasks WHERE job = ?1'
 
 /** Waits for one more start that fails, and makes the next one due. */
 async function fails(id: number, count: number): Promise<void> {
-  await vi.waitUntil(async () => (await task(id)).starts_failed >= count, { timeout: 20_000, interval: 20 })
+  await vi.waitUntil(async () => (await task(id)).starts_failed >= count, { timeout: PATIENCE_MS, interval: 20 })
 }
 
 test('starts that go on failing show in events, status, metrics and health, and are over with the first that succeeds', async () => {

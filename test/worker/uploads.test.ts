@@ -3,6 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../node/patience.ts'
 import { insertUpload, listExpiredUploads } from '../../worker/ledger/uploads.ts'
 import type { AppEnv } from '../../worker/http.ts'
 import { answerError } from '../../worker/problems.ts'
@@ -398,8 +399,9 @@ describe('one that is not whole', () => {
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (sender = controller) })
     const answer = call('/uploads', { method: 'POST', body, headers: { 'content-length': '6' } })
     sender.enqueue(new Uint8Array(3))
-    const number = await vi.waitUntil(() =>
-      env.DB.prepare(`SELECT number FROM uploads WHERE state = 'receiving'`).first<number>('number'),
+    const number = await vi.waitUntil(
+      () => env.DB.prepare(`SELECT number FROM uploads WHERE state = 'receiving'`).first<number>('number'),
+      { timeout: PATIENCE_MS },
     )
     expect((await call(`/uploads/${number}`, { method: 'DELETE' })).status).toBe(204)
     sender.enqueue(new Uint8Array(3))

@@ -3,6 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { nextTryIn } from '#contract/webhooks.ts'
+import { PATIENCE_MS } from '../node/patience.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
@@ -50,7 +51,7 @@ async function finished(): Promise<[number, Attempt]> {
 const deliveries = async (id: number) => (await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()).deliveries
 const courier = (attempt: Attempt) => env.COURIER.get(env.COURIER.idFromName(attempt.job))
 const settled = (id: number, tries: number) =>
-  vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, { timeout: 10_000, interval: 20 })
+  vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, { timeout: PATIENCE_MS, interval: 20 })
 
 async function rotate(): Promise<string> {
   const response = await post('/api/v0/webhooks/secret/rotate', {})
@@ -298,12 +299,12 @@ test('a courier that is woken while it ends its work does not forget it: no swee
   }
   await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
   // Nobody else may read until then.
-  await vi.waitUntil(() => afterLast === null, { timeout: 10_000, interval: 5 })
+  await vi.waitUntil(() => afterLast === null, { timeout: PATIENCE_MS, interval: 5 })
   await settled(id, 2)
   expect(received).toHaveLength(2)
-  await vi.waitUntil(() =>
-    runInDurableObject(courier(attempt), async (_, state) => (await state.storage.list()).size === 0),
-  )
+  await expect
+    .poll(() => runInDurableObject(courier(attempt), async (_, state) => (await state.storage.list()).size))
+    .toBe(0)
 })
 
 test('a job without webhook_url makes no delivery', async () => {

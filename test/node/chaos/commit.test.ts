@@ -15,7 +15,7 @@ let steps: Record<Kind, string[]>
 beforeAll(async () => {
   lab = await CommitLab.open({ jobs: 6 })
   steps = await lab.steps()
-}, 240_000)
+})
 afterAll(() => lab?.[Symbol.asyncDispose]())
 
 /** Of what has an effect, and is therefore worth most: so many of each kind. */

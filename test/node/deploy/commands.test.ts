@@ -22,7 +22,7 @@ it('has commands', () => {
   expect(commands.size).toBeGreaterThan(8)
 })
 
-it.each([...commands])('wrangler %s', { timeout: 60_000 }, async (name, flags) => {
+it.each([...commands])('wrangler %s', async (name, flags) => {
   const cli = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
   const env = { ...process.env, NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false', CI: '1' }
   const { stdout } = await run(process.execPath, [cli, ...name.split(' '), '--help'], { cwd: ROOT, env })

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
 import { engine, workspace } from '../media.ts'
 
@@ -36,11 +36,10 @@ test('a killed transcoder takes ffmpeg with it, without a word from anybody', as
   const command = await readFile(`/proc/${pids[0]}/comm`, 'utf8')
   expect(command.trim()).toBe('ffmpeg')
   parent.kill('SIGKILL')
-  await vi.waitUntil(
-    async () => {
+  await expect
+    .poll(async () => {
       const state = await readFile(`/proc/${pids[0]}/stat`, 'utf8').catch(() => ') Z')
-      return state.slice(state.lastIndexOf(')') + 2).startsWith('Z')
-    },
-    { timeout: 20_000 },
-  )
+      return state.slice(state.lastIndexOf(')') + 2)
+    })
+    .toMatch(/^Z/)
 })

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PublicStatus } from '../../../worker/contract/status.ts'
 import { workspace } from '../media.ts'
-import { JOB_PATIENCE_MS, TEST_PATIENCE_MS } from '../patience.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { heard } from './appended.ts'
 import { findChromium, PlayerBrowser, type Played, type PlayerName } from './browser.ts'
@@ -48,7 +47,7 @@ describe.skipIf(chromium === null)('players', () => {
     made.cmaf = await job({ segmented_output_hls: true, segmented_output_dash: true, create_tar_file: true })
     made.ts = await job({ output_container: 'ts', segmented_output_hls: true })
     made.smooth = await job({ output_container: 'silverlight' })
-  }, TEST_PATIENCE_MS + JOB_PATIENCE_MS)
+  })
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]()
     await service?.[Symbol.asyncDispose]()

@@ -50,7 +50,7 @@ test('starts none of its own, and gives its jobs to those', async () => {
   const path = space.file('out.mp4')
   await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
   expect(await frames(path)).toHaveLength(50)
-}, 120_000)
+})
 
 test.each([
   [{ TRANSCODER_URLS: 'http://127.0.0.1:8788' }, /TRANSCODER_SECRET must have 32 characters/],

@@ -7,13 +7,12 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { childrenOf, isAlive, type ProcessEntry } from '../../../scripts/local/processes.ts'
-import { PATIENCE_MS } from '../patience.ts'
+import { JOB_PATIENCE_MS, PATIENCE_MS } from '../patience.ts'
 import { Client } from './client.ts'
 
 export { jobOf, until } from './client.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
-const START_MS = 2 * PATIENCE_MS
 
 export interface ReadyLine {
   ready: true
@@ -66,7 +65,7 @@ export class Service extends Client {
     const line = await Promise.race([
       first,
       exited.then(() => null),
-      pause(START_MS, null, { signal: late.signal }).catch(() => null),
+      pause(JOB_PATIENCE_MS, null, { signal: late.signal }).catch(() => null),
     ])
     late.abort()
     if (line === null) {

@@ -53,7 +53,7 @@ describe('a part', () => {
       taskId: 't-1',
       token: door.token,
       backoff: { baseMs: 1, maxMs: 2 },
-      stallMs: 200,
+      stallMs: 1000,
     })
     await writeFile(join(directory, 'f'), noise(20 * 1024 * 1024))
     door.partSize = 32 * 1024 * 1024
@@ -141,7 +141,7 @@ test('time is bounded: a door that only refuses is given up with its last words'
     json(response, 503, { error: { code: 'unavailable', message: 'not now' } })
     return true
   }
-  await expect(client.fail({ reason: 'interrupted' }, 500, signal)).rejects.toMatchObject({ message: 'not now' })
+  await expect(client.fail({ reason: 'interrupted' }, 2000, signal)).rejects.toMatchObject({ message: 'not now' })
   expect(door.counts.get('fail')!).toBeGreaterThan(1)
 })
 

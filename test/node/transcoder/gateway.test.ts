@@ -7,7 +7,7 @@ import type { SourceOptions } from '../../../transcoder/gateway/source.ts'
 import { FakeDoor, json, noise, type FakeSource, type Fault } from './fake-door.ts'
 
 const KIB = 1024
-const quick: SourceOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 }, giveUpMs: 2000 }
+const quick: SourceOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 } }
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
@@ -228,7 +228,7 @@ describe('a door that breaks', () => {
   })
 
   test('an answer that stalls is dropped and asked for again', async () => {
-    const { door, gateway } = await open({ bytes }, { ...quick, stallMs: 30 })
+    const { door, gateway } = await open({ bytes }, { ...quick, stallMs: 300 })
     door.faults.input = ({ response, request, n }) => {
       if (n !== 2 && n !== 4) return false
       if (n === 4) return true // not even a head
@@ -268,7 +268,7 @@ describe('a source that drips', () => {
   })
 
   test('is not one that its reader takes slowly from', async () => {
-    const { gateway, failures } = await open({ bytes }, { ...quick, slowMs: 20, leastBytesPerSecond: 20_000 })
+    const { gateway, failures } = await open({ bytes }, { ...quick, slowMs: 200, leastBytesPerSecond: 100 })
     const body = (await fetch(gateway.url)).body!
     let size = 0
     for await (const chunk of body) {

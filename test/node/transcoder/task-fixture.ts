@@ -41,7 +41,7 @@ export async function openBench(): Promise<Bench> {
       settings: { ...readSettings({}), workDir },
       log: createLog((line) => void lines.push(line)),
       halt: new AbortController(),
-      source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 500 },
+      source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 2000 },
     }),
     leftOvers: () => readdir(workDir).catch(() => []),
     remove: () => rm(directory, { recursive: true, force: true }),

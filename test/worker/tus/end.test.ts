@@ -2,6 +2,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { PATIENCE_MS } from '../../node/patience.ts'
 import { sweep } from '../../../worker/sweep.ts'
 import { call } from '../client.ts'
 import {
@@ -47,7 +48,7 @@ describe('the end', () => {
     const answer = patch(path, 0, body.readable)
     await body.writer.write(large.subarray(0, 6 * MIB))
     // Its first part is stored, and it waits for more.
-    await vi.waitUntil(async () => (await offsetOf(path)) > 0, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(async () => (await offsetOf(path)) > 0, { timeout: PATIENCE_MS, interval: 5 })
     expect((await tus(path, 'DELETE')).status).toBe(204)
     expect((await answer).status).toBeGreaterThanOrEqual(400)
     await body.writer.abort().catch(() => undefined)
