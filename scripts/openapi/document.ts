@@ -49,6 +49,20 @@ const media = ({ type, schema, example }: { type: string; schema: Schema; exampl
   [type]: { schema, ...(example === undefined ? {} : { example }) },
 })
 
+/** What is no error, by status; one status may come as several types. */
+function answersOf({ status, summary, answers, others = [] }: Operation): Record<string, object> {
+  const all = [{ status, description: summary, ...answers }, ...others]
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(all, (each) => each.status)).map(([code, of = []]) => {
+      const bodies = of.flatMap(({ type, schema, example }) =>
+        type === undefined || schema === undefined ? [] : [media({ type, schema, example })],
+      )
+      const content = bodies.length > 0 ? { content: Object.assign({}, ...bodies) as object } : {}
+      return [code, { description: of[0]?.description, ...content }]
+    }),
+  )
+}
+
 function operation(name: string, one: Operation): object {
   const path = [...name.matchAll(/\{(\w+)\}/g)].map(([, id]) => ({
     name: id,
@@ -58,7 +72,7 @@ function operation(name: string, one: Operation): object {
   }))
   const given = (where: string, table: Record<string, Schema> = {}) =>
     Object.entries(table).map(([id, schema]) => ({ name: id, in: where, schema }))
-  const { body, answers } = one
+  const { body } = one
   return {
     operationId: name.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, ''),
     summary: one.summary,
@@ -68,7 +82,7 @@ function operation(name: string, one: Operation): object {
     parameters: [...path, ...given('query', one.query), ...given('header', one.headers)],
     ...(body ? { requestBody: { required: body.optional !== true, content: media(body) } } : {}),
     responses: {
-      [one.status]: { description: one.summary, ...(answers ? { content: media(answers) } : {}) },
+      ...answersOf(one),
       ...errorsOf(one),
     },
     'x-codeSamples': [{ lang: 'Shell', source: one.curl }],

@@ -4,6 +4,13 @@ import type { RequestErrorCode } from '#contract/errors.ts'
 import * as example from './examples.ts'
 import { answer, ref, text, type Schema } from './parts.ts'
 
+interface Media {
+  /** A range where a file has the type that it was stored with. */
+  type: string
+  schema: Schema
+  example?: unknown
+}
+
 export interface Operation {
   summary: string
   /** null = without a key; signed = the address itself is the right. */
@@ -13,19 +20,43 @@ export interface Operation {
   body?: { type: string; schema: Schema; example?: unknown; optional?: true }
   status: number
   /** null = no body. */
-  answers: { type: string; schema: Schema; example?: unknown } | null
+  answers: Media | null
+  /** Answers that are neither this one nor an error; without a type they have no body. */
+  others?: readonly ({ status: number; description: string } & Partial<Media>)[]
   errors: readonly RequestErrorCode[]
   /** A line for a shell that knows BASE, KEY and what else it names. */
   curl: string
 }
 
 const json = (name: string, one: unknown) => ({ type: 'application/json', schema: ref(name), example: one })
-const bytes = { type: 'application/octet-stream', schema: {} }
-const idempotency = { 'Idempotency-Key': { ...text, maxLength: 255, description: 'The same key makes no second job.' } }
+/** Bytes under the type that they were sent or made with. */
+const bytes = { type: '*/*', schema: {} }
+const idempotency = {
+  'Idempotency-Key': {
+    ...text,
+    pattern: '^[!-~]{1,255}$',
+    description: 'The same key makes no second job: 1 to 255 visible ASCII characters.',
+  },
+}
 const page = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-  cursor: { ...text, description: '`next_cursor` of the page before.' },
+  cursor: { ...text, pattern: '^[1-9][0-9]{0,14}$', description: '`next_cursor` of the page before.' },
 }
+/** Of a stored file (RFC 9110, 13 and 14). */
+const conditions = {
+  Range: text,
+  'If-Match': text,
+  'If-None-Match': text,
+  'If-Modified-Since': text,
+  'If-Unmodified-Since': text,
+  'If-Range': text,
+}
+const conditional = [
+  { status: 206, description: 'The range of it that Range names', ...bytes },
+  { status: 304, description: 'It is what If-None-Match or If-Modified-Since says' },
+  { status: 412, description: 'It is not what If-Match or If-Unmodified-Since says' },
+]
+const STATES = 'ready|queued|running|committing|completed|error|failed|cancelled'
 const tus = { 'Tus-Resumable': { const: '1.0.0' } }
 
 const jobs = (rest: string, options = ''): string => `curl -u "$KEY:" ${options}"$BASE/api/v0/job${rest}"`
@@ -55,7 +86,7 @@ export const operations: Record<string, Operation> = {
     auth: 'jobs',
     query: { name: text },
     headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
-    body: { ...bytes, optional: true },
+    body: { type: '*/*', schema: {}, optional: true },
     status: 201,
     answers: json('Upload', example.upload),
     errors: [
@@ -110,18 +141,20 @@ export const operations: Record<string, Operation> = {
   'GET /uploads/{number}': {
     summary: 'The file back, whole or a range of it',
     auth: 'jobs',
-    headers: { Range: text },
+    headers: conditions,
     status: 200,
     answers: bytes,
+    others: conditional,
     errors: ['not_found', 'range_not_satisfiable'],
     curl: 'curl -u "$KEY:" -o back.mp4 "$BASE/uploads/$UPLOAD"',
   },
   'DELETE /uploads/{number}': {
     summary: 'Delete it, also one that is under way',
     auth: 'jobs',
+    headers: tus,
     status: 204,
     answers: null,
-    errors: ['not_found', 'gone'],
+    errors: ['not_found', 'gone', 'unsupported_version'],
     curl: 'curl -u "$KEY:" -X DELETE "$BASE/uploads/$UPLOAD"',
   },
   'POST /api/v0/job': {
@@ -142,12 +175,14 @@ export const operations: Record<string, Operation> = {
       ...page,
       search: {
         ...text,
+        pattern: String.raw`\S`,
         maxLength: 200,
         description:
           'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name or address.',
       },
       state: {
         ...text,
+        pattern: `^(${STATES})(,(${STATES}))*$`,
         description: 'Comma-separated: ready, queued, running, committing, completed, error, failed, cancelled.',
       },
       created_from: { ...text, format: 'date-time' },
@@ -208,6 +243,10 @@ export const operations: Record<string, Operation> = {
     headers: { 'Last-Event-ID': text },
     status: 200,
     answers: json('Events', example.events),
+    others: [
+      { status: 200, description: 'The timeline', type: 'text/event-stream', schema: text },
+      { status: 204, description: 'The job has ended, and Last-Event-ID is its last event' },
+    ],
     errors: ['not_found', 'quota_exceeded'],
     curl: jobs('/$JOB/events'),
   },
@@ -234,9 +273,10 @@ export const operations: Record<string, Operation> = {
   'GET /o/{grant}/{account}/{job}/{path}': {
     summary: 'An output in the service’s own store, at the address in `status.outputs[].url`, whole or a range of it',
     auth: 'signed',
-    headers: { Range: text },
+    headers: conditions,
     status: 200,
     answers: bytes,
+    others: conditional,
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
     curl: 'curl -o video.mp4 "$OUTPUT_URL"',
   },
@@ -322,7 +362,10 @@ export const operations: Record<string, Operation> = {
   'POST /api/v0/vault/rotate': {
     summary: 'Seal credentials again with the first key of the vault',
     auth: 'admin',
-    query: { after: { type: 'integer', minimum: 0, default: 0 }, after_key: { type: 'string', default: '' } },
+    query: {
+      after: { type: 'integer', minimum: 0, default: 0 },
+      after_key: { ...text, pattern: '^(sp_[A-Za-z0-9_-]{12})?$', default: '' },
+    },
     status: 200,
     answers: json('VaultRotation', example.rotation),
     errors: ['invalid_request'],

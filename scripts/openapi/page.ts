@@ -42,10 +42,15 @@ function kind(schema: Schema): string {
   return escape([type ?? 'any'].flat().join(' or '))
 }
 
-function range({ minimum, maximum, default: fallback }: Schema): string {
+function range({ minimum, exclusiveMinimum, maximum, default: fallback }: Schema): string {
   const say = (words: string, value: unknown) =>
     value === undefined ? [] : [`${words} ${escape(JSON.stringify(value))}`]
-  return [...say('at least', minimum), ...say('at most', maximum), ...say('default', fallback)].join(', ')
+  return [
+    ...say('at least', minimum),
+    ...say('above', exclusiveMinimum),
+    ...say('at most', maximum),
+    ...say('default', fallback),
+  ].join(', ')
 }
 
 const code = (value: unknown): string =>
@@ -60,13 +65,15 @@ const badge = (method: string): string => `<span class="method ${method}">${meth
 
 function answers(one: Shown): string {
   const parts = Object.entries(one.responses).map(([status, { description, content }]) => {
-    const [type, media] = Object.entries(content ?? {})[0] ?? []
+    const [media] = Object.values(content ?? {})
     const named = Object.entries(media?.examples ?? {}).map(
       ([name, { value }]) => `<h4>${escape(name)}</h4>${code(value)}`,
     )
     const shown = media?.example === undefined ? named.join('\n') : code(media.example)
     const line = `<strong>${status}</strong> ${escape(description)}`
-    const body = media ? `<p class="soft">${escape(type ?? '')}: ${kind(media.schema)}</p>` : ''
+    const body = Object.entries(content ?? {})
+      .map(([type, { schema: of }]) => `<p class="soft">${escape(type)}: ${kind(of)}</p>`)
+      .join('')
     return shown === '' ? `<div>${line}${body}</div>` : `<details><summary>${line}</summary>${body}${shown}</details>`
   })
   return `<h4>Answers</h4>${parts.join('\n')}`

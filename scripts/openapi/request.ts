@@ -2,17 +2,38 @@
 // Not in charge of: answers (schemas.ts).
 import * as z from 'zod/mini'
 import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
-import { audioProfile, credential, fields, jobFields, videoProfile, type FieldMeta } from '#contract/request.ts'
+import {
+  audioProfile,
+  credential,
+  fields,
+  jobFields,
+  NUMBER_AS_TEXT,
+  videoProfile,
+  type FieldMeta,
+} from '#contract/request.ts'
 import { ref, type Schema } from './parts.ts'
 
-/** What the registry says in words goes into the description. */
+/** What the registry says in words goes into the description; the bounds that a rule of ours enforces come from there too. */
 function member(schema: z.core.$ZodType): Schema {
   const meta = fields.get(schema) as FieldMeta
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
-  const { $schema: _, minimum, maximum, ...rest } = made
-  const bounds = Number.isSafeInteger(minimum) && minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum, maximum }
-  const described = { ...rest, ...bounds, description: `${meta.description} Must be ${meta.expects}.` }
-  return isRead(schema) ? { ...described, ...eitherKind(rest) } : described
+  const { $schema: _, minimum: _minimum, maximum: _maximum, ...plain } = made
+  const description = `${meta.description} Must be ${meta.expects}.`
+  const { default: fallback, ...read } = { ...plain, ...(isRead(schema) ? eitherKind(plain, meta) : {}) }
+  const isNumber = [read['type']].flat().some((type) => type === 'integer' || type === 'number')
+  const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(meta) } : read
+  return {
+    ...(meta.also === undefined ? bounded : { anyOf: [bounded, { const: meta.also }] }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    description,
+  }
+}
+
+function boundsOf({ minimum, maximum, above }: FieldMeta): Schema {
+  return {
+    ...(minimum === undefined ? {} : { [above === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+  }
 }
 
 /** Whether something is done to the value before it is judged: then a number may come as text, and the other way round. */
@@ -21,10 +42,12 @@ function isRead(schema: z.core.$ZodType): boolean {
   return def.innerType ? isRead(def.innerType) : def.type === 'pipe'
 }
 
-function eitherKind({ type, enum: values }: Schema): Schema {
-  return Array.isArray(values)
-    ? { type: ['string', 'number'], enum: [...(values as string[]), ...(values as string[]).map(Number)] }
-    : { type: [type === 'string' ? 'number' : type, 'string'] }
+/** A pattern is of the text, bounds are of the number: each says nothing of the other. */
+function eitherKind({ type, enum: values }: Schema, { maximum }: FieldMeta): Schema {
+  if (Array.isArray(values))
+    return { type: ['string', 'number'], enum: [...(values as string[]), ...(values as string[]).map(Number)] }
+  if (type === 'string') return { type: [maximum === undefined ? 'number' : 'integer', 'string'] }
+  return { type: [type, 'string'], pattern: NUMBER_AS_TEXT.source }
 }
 
 function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {

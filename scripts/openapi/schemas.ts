@@ -179,6 +179,7 @@ export const schemas: Record<string, Schema> = {
         cloud_credentials: {
           type: 'object',
           properties: { input: ref('Credential'), output: ref('Credential') },
+          required: ['input'],
           description: 'Instead of those that are kept; needed 72 hours after the end.',
         },
         input: text,

@@ -12,6 +12,10 @@ export type FieldMeta = {
   allowed?: readonly (string | number)[]
   minimum?: number
   maximum?: number
+  /** A value that is allowed beside the bounds. */
+  also?: number
+  /** The minimum itself is not allowed. */
+  above?: boolean
 }
 
 /** Give it to `z.toJSONSchema(jobRequest, { metadata: fields })` for the reference. */
@@ -22,9 +26,10 @@ function field<S extends z.core.$ZodType>(schema: S, meta: FieldMeta): S {
   return schema
 }
 
+export const NUMBER_AS_TEXT = /^-?\d{1,15}(\.\d{1,15})?$/
 /** Decision "numbers and strings": where the table or a sample sends the other kind, both are accepted. */
 const numberFromText = z.transform((value: unknown) =>
-  typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value,
+  typeof value === 'string' && NUMBER_AS_TEXT.test(value) ? Number(value) : value,
 )
 const textFromNumber = z.transform((value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) ? String(value) : value,
@@ -56,8 +61,8 @@ function rangeMeta(description: string, range: Range): FieldMeta {
       : `from ${range.minimum} to ${range.maximum}`
   const also = range.also === undefined ? '' : `, or ${range.also}`
   const unit = range.unit === undefined ? '' : ` (${range.unit})`
-  const { minimum, maximum } = range
-  return { description, expects: `${kind} ${span}${also}${unit}`, minimum, maximum }
+  const { unit: _unit, whole: _whole, ...bounds } = range
+  return { description, expects: `${kind} ${span}${also}${unit}`, ...bounds }
 }
 
 function oneOf(description: string, allowed: readonly string[]): FieldMeta {
