@@ -1,5 +1,5 @@
 // In charge of: hostile sources and names through the real service (I13, I14): every job ends with a stable code and in bounds of
-// time and memory; no address is asked and no file read but those of the job. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz`)
+// time and memory; no address is asked and no file read but those of the job. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz:media`)
 // make more mutated files and others.
 // Not in charge of: addresses in the fields of a job (test/worker/storage/ssrf.test.ts).
 import { once } from 'node:events'

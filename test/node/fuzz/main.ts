@@ -1,0 +1,51 @@
+// In charge of: `npm run fuzz`: the long form, from one seed, and what it found. FUZZ_REQUESTS (10,000), FUZZ_SEED,
+// FUZZ_ONLY (names of operations, with commas).
+// Not in charge of: one run (fuzz.ts), raw connections (connections.ts).
+import { pipeline, sendings, sendRaw, standStill } from './connections.ts'
+import { Fuzz, tell, type Finding } from './fuzz.ts'
+import { BASES } from './raw.ts'
+import { wireTo } from './wire.ts'
+import { World } from './world.ts'
+
+const STILL = 120
+const PIPELINED = 100
+
+const whole = (name: string, fallback: number): number => {
+  const value = Number(process.env[name] || fallback)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  console.error(`${name} must be a whole number, not "${process.env[name]}".`)
+  process.exit(2)
+}
+const requests = whole('FUZZ_REQUESTS', 10_000)
+const seed = whole('FUZZ_SEED', Date.now() % 1_000_000)
+const only = (process.env['FUZZ_ONLY'] ?? '').split(',').filter((name) => name !== '')
+
+console.log(`FUZZ_SEED=${seed}`)
+await using world = await World.open()
+const wire = wireTo(world.service.base)
+const begin = performance.now()
+const fuzz = new Fuzz(world, wire)
+const names = fuzz.names()
+const unknown = only.filter((name) => !names.includes(name) && !name.startsWith('raw'))
+if (unknown.length > 0) throw new Error(`FUZZ_ONLY has ${unknown.join(', ')}; there is raw, ${names.join(', ')}`)
+if (only.some((name) => !name.startsWith('raw')) || only.length === 0) await fuzz.run(requests, seed, only)
+const findings: Finding[] = [...fuzz.report.findings]
+let connections = 0
+if (only.length === 0 || only.some((name) => name.startsWith('raw'))) {
+  for (const sending of sendings(BASES.length)) {
+    connections++
+    for (const finding of await sendRaw(world, wire, sending))
+      if (!findings.some(({ about, what }) => about === finding.about && what === finding.what)) findings.push(finding)
+  }
+  const wrong = [...(await standStill(world, wire, STILL)), ...(await pipeline(world, wire, PIPELINED))]
+  findings.push(...wrong.map((what) => ({ about: 'raw', what, seed, request: '', answer: '' })))
+  connections += STILL + 1
+}
+
+for (const finding of findings) console.log(`\n${tell(finding)}`)
+const { report } = fuzz
+const statuses = [...report.statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status} × ${count}`)
+console.log(`
+seed ${seed}: ${report.requests} requests, ${names.length - 3} operations, the task API and other addresses: ${statuses.join(', ')}
+${connections} raw connections; ${Math.round((performance.now() - begin) / 1000)} s; ${findings.length} faults`)
+process.exitCode = findings.length > 0 ? 1 : 0

@@ -1,0 +1,39 @@
+// In charge of: who sends a request: keys of each scope, none, and Authorization in forms that a parser may stumble over.
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+
+export interface Sender {
+  /** Scopes of the key as the service should see it; null = nobody. */
+  scopes: readonly ('jobs' | 'admin')[] | null
+  /** The header Authorization, with marks; null = none. */
+  header: string | null
+}
+
+const known = (who: string, ...scopes: ('jobs' | 'admin')[]): Sender => ({ scopes, header: `Basic {{basic.${who}}}` })
+
+/** Forms of one key that are all right (RFC 9110, 11.1: the scheme in any case; the password is ignored). */
+const loose: Sender[] = ['basic {{basic.jobs}}', 'BASIC   {{basic.jobs}}', 'Basic {{password.jobs}}'].map((header) => ({
+  scopes: ['jobs'],
+  header,
+}))
+
+const nobody: Sender[] = [
+  [null],
+  ['', 'Basic', 'Basic ', 'Basic =', 'Basic !!!!', 'Basic Og==', 'Basic YQ==', 'Basic \u00ff', 'Negotiate abc'],
+  ['Bearer {{key.jobs}}', 'Basic {{key.jobs}}', 'Basic {{basic.revoked}}', 'Basic {{basic.changed}}'],
+  ['Basic {{basic.jobs}} {{basic.jobs}}', 'Basic {{basic.jobs}}, Basic {{basic.jobs}}', 'Digest username="a"'],
+  ['Basic {{basic.id}}', 'Bearer {{task.token}}', 'Basic {{basic.token}}', `Basic ${'QQ'.repeat(2000)}`],
+]
+  .flat()
+  .map((header) => ({ scopes: null, header }))
+
+export function senderFor(scope: 'jobs' | 'admin' | null): Arbitrary<Sender> {
+  const right = known(scope ?? 'jobs', scope ?? 'jobs')
+  const wrong = scope === 'admin' ? known('jobs', 'jobs') : known('admin', 'admin')
+  return fc.oneof(
+    { arbitrary: fc.constant(right), weight: 24 },
+    { arbitrary: fc.constantFrom(known('both', 'jobs', 'admin'), ...(scope === 'admin' ? [] : loose)), weight: 3 },
+    { arbitrary: fc.constant(wrong), weight: 2 },
+    { arbitrary: fc.constantFrom(...nobody), weight: 3 },
+  )
+}
