@@ -144,7 +144,7 @@ export class Instance {
       await this.#destroy()
       await this.#host.openWayOut()
       await this.#armed()
-      container.start({ enableInternet: false } as ContainerStartupOptions)
+      container.start({ enableInternet: false })
       await this.#armed()
       await this.#listening(signal)
     }

@@ -13,6 +13,6 @@ export class Outbound extends WorkerEntrypoint<Env> {
     if (new URL(request.url).hostname !== TASK_API_HOST)
       return new Response('Only the task API is reachable.', { status: 403 })
     // The routes hand work to `waitUntil`, so they need the context of this very call.
-    return door.fetch(request, this.env, this.ctx as unknown as ExecutionContext)
+    return door.fetch(request, this.env, this.ctx)
   }
 }

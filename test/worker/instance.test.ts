@@ -36,7 +36,10 @@ class FakeContainer {
   /** Its process ends; the platform tells whoever watches. */
   end(error?: Error): void {
     this.running = false
-    for (const { resolve, reject } of this.#ends.splice(0)) error ? reject(error) : resolve()
+    for (const { resolve, reject } of this.#ends.splice(0)) {
+      if (error) reject(error)
+      else resolve()
+    }
   }
 
   async setInactivityTimeout(): Promise<void> {}

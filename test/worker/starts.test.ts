@@ -94,7 +94,7 @@ test('a container whose Durable Object does not answer is given up within its li
     TRANSCODER: { idFromName: (slot: string) => slot, get: () => ({ run: () => new Promise(() => undefined) }) },
   } as unknown as Env
   vi.stubGlobal('scheduler', { wait: async (ms: number) => expect(ms).toBeLessThan(30_000) })
-  const message = { body: { task: name, attempt }, ack: vi.fn(), retry: vi.fn() }
+  const message = { body: { task: name, attempt }, ack: vi.fn<() => void>(), retry: vi.fn<() => void>() }
   await consume({ messages: [message] } as never, containers)
   expect(message.ack).toHaveBeenCalledOnce()
   expect(await task(id)).toMatchObject({ state: 'queued', starts_failed: 1, lost: 0 })
