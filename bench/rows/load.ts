@@ -30,7 +30,8 @@ const ms = (value: number): string => `${value.toFixed(2)} ms`
 type Routes = Record<'read' | 'read queued' | 'create', Route> & Record<string, Route>
 type Route = Pick<Order, 'method' | 'targets' | 'body' | 'expected'>
 type Measured = Outcome & { rate: number; cpuMs: Record<Side, number>; foreignCores: number }
-const sides = ['generator', 'proxy', 'runtime', 'node'] as const
+/** node: this process, with the front door. */
+const sides = ['generator', 'runtime', 'node'] as const
 type Side = (typeof sides)[number]
 
 export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
@@ -72,8 +73,7 @@ export async function load({ runs, note }: BenchOptions): Promise<Row[]> {
     note(`${IN_FLIGHT} at once    rate/s   p50    p99     CPU ms a request: ${sides.join(', ')}; others, in cores`)
     for (const [name, all] of layers) note(tell(name, all))
 
-    const cpu = (name: string): number =>
-      median(layers.get(name)?.map(({ cpuMs }) => cpuMs.proxy + cpuMs.runtime) ?? [])
+    const cpu = (name: string): number => median(layers.get(name)?.map(({ cpuMs }) => cpuMs.node + cpuMs.runtime) ?? [])
     const rows = [
       ratioRow('CPU time of a read, against a bare D1 read', [cpu('read'), cpu('D1 read')], null, ms),
       ratioRow('CPU time of a create, against a D1 batch of two inserts', [cpu('create'), cpu('D1 batch')], null, ms),

@@ -11,6 +11,8 @@ export interface ChildOptions<Ready> {
   name: string
   /** Absolute path of the script. */
   script: string
+  /** Seen by everybody on this machine. */
+  args?: readonly string[]
   /** Its whole environment. */
   env: () => Record<string, string>
   /** Sent by IPC once it runs: secrets travel here. */
@@ -71,9 +73,9 @@ export class KeptChild<Ready> {
   }
 
   async #launch(): Promise<Ready> {
-    const { name, script, env, message, log, onReady } = this.#options
+    const { name, script, args, env, message, log, onReady } = this.#options
     this.#startedAt = Date.now()
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...(args ?? [])], {
       env: env(),
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // A group of its own: a Ctrl-C in the terminal reaches the supervisor alone, which stops everything in order.

@@ -2,11 +2,14 @@
 // Not in charge of: what happens to a dead one (supervisor.ts).
 import { setTimeout as pause } from 'node:timers/promises'
 import { isAlive } from './processes.ts'
+import { askRuntime } from './ask.ts'
 
 export interface Pulse {
   baseUrl: string
-  /** Processes without which it cannot serve (none known without /proc); null while it is being started. */
-  runtimes: () => readonly number[] | null
+  /** Socket of its runtime: the cron is rung there, and nowhere else. */
+  socket: string
+  /** The process without which it cannot serve; null = not known, undefined while it is being started. */
+  runtime: () => number | null | undefined
   /** Called once; the pulse goes on after the next `beat`. */
   onDead: (why: string) => void
 }
@@ -27,7 +30,10 @@ interface Health {
 /** @throws Error when nothing answers within `timeoutMs` */
 async function askHealth(baseUrl: string, timeoutMs: number): Promise<Health> {
   const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(timeoutMs) })
-  return (await response.json()) as Health
+  const answer = (await response.json()) as Partial<Health>
+  // The front door's own answer, while nobody is behind it, has none.
+  if (answer.status === undefined) throw new Error('nobody answers behind the front door')
+  return { status: answer.status, missing: answer.missing ?? [] }
 }
 
 /** Waits until the Worker serves; throws what it says is missing. */
@@ -48,10 +54,9 @@ export async function untilHealthy(baseUrl: string, signal: AbortSignal): Promis
 }
 
 /** Runs the cron handler once: lost queue messages are sent again, expired things removed. */
-export async function ringCron(baseUrl: string): Promise<void> {
+export async function ringCron(socket: string): Promise<void> {
   try {
-    const response = await fetch(`${baseUrl}/cdn-cgi/handler/scheduled`, { signal: AbortSignal.timeout(60_000) })
-    await response.body?.cancel()
+    await askRuntime(socket, '/cdn-cgi/local/scheduled', AbortSignal.timeout(60_000))
   } catch {
     // The next one comes; whether the Worker lives is asked elsewhere.
   }
@@ -59,7 +64,7 @@ export async function ringCron(baseUrl: string): Promise<void> {
 
 /** Beats until the signal: one timer for the cron, one for the life of the runtimes and the answers of /health. */
 export function keepPulse(pulse: Pulse, signal: AbortSignal): void {
-  const cron = setInterval(() => void ringCron(pulse.baseUrl), CRON_MS)
+  const cron = setInterval(() => void ringCron(pulse.socket), CRON_MS)
   signal.addEventListener('abort', () => clearInterval(cron), { once: true })
   void watch(pulse, signal).catch(() => undefined)
 }
@@ -69,10 +74,10 @@ async function watch(pulse: Pulse, signal: AbortSignal): Promise<void> {
   let askedAt = Date.now()
   while (!signal.aborted) {
     await pause(LOOK_MS, undefined, { signal })
-    const runtimes = pulse.runtimes()
-    if (runtimes === null) {
+    const runtime = pulse.runtime()
+    if (runtime === undefined) {
       silent = 0
-    } else if (runtimes.some((pid) => !isAlive(pid))) {
+    } else if (runtime !== null && !isAlive(runtime)) {
       silent = 0
       pulse.onDead('its runtime is gone')
     } else if (Date.now() - askedAt >= ASK_EVERY_MS) {

@@ -1,15 +1,18 @@
 // In charge of: the local service as a whole: engine, database, transcoders, Worker; in this order up, in reverse down.
 // Not in charge of: one child's life (child.ts), what is printed (start.ts, demo.ts).
 import { mkdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { KeptChild } from './child.ts'
+import { FrontDoor } from './front.ts'
+import { endLeftovers, markOf } from './leftovers.ts'
+import { lockState, type StateLock } from './lock.ts'
 import { openLog, type LogFile } from './log.ts'
 import { migrate } from './migrate.ts'
 import { keepPulse, ringCron, untilHealthy } from './pulse.ts'
 import { runSecrets, storedSecrets, type RunSecrets, type StoredSecrets } from './secrets.ts'
 import type { LocalSettings } from './settings.ts'
+import { openState, type StateDirectory } from './state.ts'
 import type { TranscoderStart } from './transcoder.ts'
 import type { WorkerReady, WorkerStart } from './worker.ts'
 
@@ -27,7 +30,6 @@ export interface RunningService {
 /** A cancelled encode needs 2 s, giving a task back a request; then the hard way. */
 const TRANSCODER_GRACE_MS = 8_000
 const WORKER_GRACE_MS = 6_000
-const PORT_TRIES = 3
 
 interface TranscoderReady {
   transcoder: 'ready'
@@ -41,7 +43,10 @@ export class LocalService {
   readonly #logs: LogFile[] = []
   #transcoders: KeptChild<TranscoderReady>[] = []
   #worker: KeptChild<WorkerReady> | null = null
-  #runtimes: WorkerReady['ready']['workerd'] | null = null
+  /** Its process; undefined while there is none. */
+  #workerd: WorkerReady['ready']['workerd'] | undefined
+  #front: FrontDoor | null = null
+  #lock: StateLock | null = null
   #migrating: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
 
@@ -52,28 +57,34 @@ export class LocalService {
 
   /** @throws Error with a sentence for people; whatever was started by then is stopped by `stop` */
   async start(): Promise<RunningService> {
-    const { stateDir, inherited, engine: enginePaths, port, apiKey, remote } = this.#settings
-    if (port !== 0) await requireFree(port)
+    const { inherited, engine: enginePaths, apiKey, remote } = this.#settings
+    const state = await openState(this.#settings.stateDir)
+    this.#lock = await lockState(state.path, state.runDir)
+    const front = new FrontDoor(state.socket)
+    const baseUrl = await this.#openPort(front)
+    await endLeftovers([markOf(state.runDir), `unix:${state.socket}`], this.#report)
     const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
     await mkdir(this.#settings.workDir, { recursive: true })
-    const stored = await storedSecrets(stateDir)
+    const stored = await storedSecrets(state.path)
     const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
     const run = { ...runSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
 
     this.#abortIfStopped()
-    const migrated = migrate(stateDir, this.#wranglerEnv(), this.#stopped.signal)
+    const migrated = migrate(state.path, this.#wranglerEnv(), this.#stopped.signal)
     this.#migrating = migrated.catch(() => undefined)
-    const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(run))
+    const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run))
     await migrated
-    const baseUrl = await this.#startWorker(secrets, run, transcoderUrls)
+    this.#abortIfStopped()
+    await this.#startWorker(state, baseUrl, secrets, run, transcoderUrls)
     await untilHealthy(baseUrl, this.#stopped.signal)
     keepPulse(
       {
         baseUrl,
-        runtimes: () => this.#runtimes?.all ?? null,
+        socket: state.socket,
+        runtime: () => this.#workerd,
         onDead: (why) => {
           this.#report(`The Worker is ended: ${why}.`)
-          this.#runtimes = null
+          this.#workerd = undefined
           this.#worker?.kill()
         },
       },
@@ -88,7 +99,7 @@ export class LocalService {
       pids: () => ({
         start: process.pid,
         worker: this.#worker?.pid ?? null,
-        workerd: this.#runtimes?.worker ?? null,
+        workerd: this.#workerd ?? null,
         transcoders: this.#transcoders.map((child) => child.pid),
       }),
     }
@@ -101,7 +112,10 @@ export class LocalService {
       await Promise.all(this.#transcoders.map((child) => child.stop(TRANSCODER_GRACE_MS)))
       await this.#worker?.stop(WORKER_GRACE_MS)
       await this.#migrating
+      await this.#front?.close()
       for (const { stream } of this.#logs) stream.end()
+      // Last: whoever starts now finds nothing of this service.
+      this.#lock?.release()
     })()
     return this.#stopping
   }
@@ -115,7 +129,24 @@ export class LocalService {
     if (this.#stopped.signal.aborted) throw new Error('The start was interrupted.')
   }
 
-  async #startTranscoders(run: RunSecrets): Promise<string[]> {
+  /** Held as long as the service runs, also while the Worker is away. */
+  async #openPort(front: FrontDoor): Promise<string> {
+    const { port } = this.#settings
+    try {
+      const taken = await front.listen(port)
+      this.#front = front
+      return `http://127.0.0.1:${taken}`
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const why = code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${code})`
+      throw new Error(
+        `Port ${port} ${why}. Choose another one (PORT=8080 npm start), or any free one (PORT=0 npm start).`,
+        { cause: error },
+      )
+    }
+  }
+
+  async #startTranscoders(state: StateDirectory, run: RunSecrets): Promise<string[]> {
     const { transcoders, inherited, engine, workDir } = this.#settings
     // Any port at first, the same one ever after: the Worker knows it by its address.
     const ports = Array.from({ length: transcoders }, () => '0')
@@ -124,6 +155,7 @@ export class LocalService {
         new KeptChild<TranscoderReady>({
           name: transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
           script: join(import.meta.dirname, 'transcoder.ts'),
+          args: [markOf(state.runDir)],
           env: () => ({ ...inherited, ...engine, HOST: '127.0.0.1', PORT: ports[index] ?? '0', WORK_DIR: workDir }),
           message: () => ({ secret: run.TRANSCODER_SECRET }) satisfies TranscoderStart,
           ready: (sign) =>
@@ -139,51 +171,23 @@ export class LocalService {
     return ready.map(({ url }) => url)
   }
 
-  async #startWorker(stored: StoredSecrets, run: RunSecrets, transcoderUrls: string[]): Promise<string> {
-    for (let tries = 1; ; tries++) {
-      const port = this.#settings.port || (await freePort())
-      this.#abortIfStopped()
-      const baseUrl = `http://127.0.0.1:${port}`
-      const child = new KeptChild<WorkerReady>({
-        name: 'worker',
-        script: join(import.meta.dirname, 'worker.ts'),
-        env: () => this.#wranglerEnv(),
-        message: () => this.#workerStart(port, stored, run, transcoderUrls),
-        ready: (sign) => ((sign as Partial<WorkerReady> | null)?.ready ? (sign as WorkerReady) : null),
-        failure: (sign) => (sign as { failed?: string } | null)?.failed ?? null,
-        log: this.#openLog('worker'),
-        report: (line) => {
-          this.#runtimes = null
-          this.#report(line)
-        },
-        onReady: ({ ready }) => {
-          this.#runtimes = ready.workerd
-          void ringCron(baseUrl)
-        },
-      })
-      this.#worker = child
-      try {
-        await child.start()
-        return baseUrl
-      } catch (error) {
-        // Between the choice of a free port and its use someone else may take it.
-        if (this.#settings.port !== 0 || tries >= PORT_TRIES || this.#stopped.signal.aborted) throw error
-        this.#report(`The worker could not start on port ${port}; another one is tried.`)
-      }
-    }
-  }
-
-  #workerStart(port: number, stored: StoredSecrets, run: RunSecrets, transcoderUrls: string[]): WorkerStart {
-    const { stateDir, allowPrivateHosts, connectTo, leaseSeconds, remote } = this.#settings
-    return {
-      port,
-      stateDir,
+  async #startWorker(
+    state: StateDirectory,
+    baseUrl: string,
+    stored: StoredSecrets,
+    run: RunSecrets,
+    transcoderUrls: string[],
+  ): Promise<void> {
+    const { allowPrivateHosts, connectTo, leaseSeconds, remote } = this.#settings
+    const start: WorkerStart = {
+      socket: state.socket,
+      stateDir: state.path,
       bindings: {
         ...stored,
         ...run,
         EGRESS: 'pinned',
         TRANSCODER_URLS: transcoderUrls.join(','),
-        DOOR_URL: remote?.doorUrl ?? `http://127.0.0.1:${port}`,
+        DOOR_URL: remote?.doorUrl ?? baseUrl,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
         ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
       },
@@ -195,6 +199,25 @@ export class LocalService {
       internalToken: run.INTERNAL_TOKEN,
       internalOrigins: transcoderUrls,
     }
+    this.#worker = new KeptChild<WorkerReady>({
+      name: 'worker',
+      script: join(import.meta.dirname, 'worker.ts'),
+      args: [markOf(state.runDir)],
+      env: () => this.#wranglerEnv(),
+      message: () => start,
+      ready: (sign) => ((sign as Partial<WorkerReady> | null)?.ready ? (sign as WorkerReady) : null),
+      failure: (sign) => (sign as { failed?: string } | null)?.failed ?? null,
+      log: this.#openLog('worker'),
+      report: (line) => {
+        this.#workerd = undefined
+        this.#report(line)
+      },
+      onReady: ({ ready }) => {
+        this.#workerd = ready.workerd
+        void ringCron(state.socket)
+      },
+    })
+    await this.#worker.start()
   }
 
   /** Quiet, no look-ups, no questions; wrangler's own debug log goes beside ours. */
@@ -208,8 +231,6 @@ export class LocalService {
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_SEND_METRICS: 'false',
       WRANGLER_HIDE_BANNER: 'true',
-      // Its trace store would keep every address that the Worker fetched on disk, with signatures and tokens (I15).
-      X_LOCAL_OBSERVABILITY: 'false',
       WRANGLER_LOG_PATH: join(this.#settings.stateDir, 'logs', 'wrangler'),
     }
   }
@@ -219,25 +240,4 @@ export class LocalService {
     this.#logs.push(log)
     return log
   }
-}
-
-async function requireFree(port: number): Promise<void> {
-  await freePort(port).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${error.code})`
-    throw new Error(
-      `Port ${port} ${why}. Choose another one (PORT=8080 npm start), or any free one (PORT=0 npm start).`,
-    )
-  })
-}
-
-/** The port that the system gives for `wanted` (0 = any); nothing listens on it when this returns. */
-function freePort(wanted = 0): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : wanted))
-    })
-  })
 }

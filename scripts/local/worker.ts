@@ -1,16 +1,16 @@
-// In charge of: the process that holds the Worker: wrangler's programmatic start, with the egress that Node pins.
+// In charge of: the process that holds the Worker's runtime, with the egress that Node pins.
 // Not in charge of: its values (they come by IPC, since an argv and an environment can be read by others), restarts.
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { devNull } from 'node:os'
 import { join } from 'node:path'
-import { unstable_startWorker } from 'wrangler'
+import { buildWeb } from '../web.ts'
+import { askRuntime } from './ask.ts'
 import { createEgressHandler } from './egress.ts'
 import { childrenOf, signalGroup } from './processes.ts'
-import { ROOT } from './settings.ts'
+import { startRuntime } from './runtime.ts'
 
 export interface WorkerStart {
-  port: number
+  socket: string
   stateDir: string
   /** Vars and secrets, by name. */
   bindings: Record<string, string>
@@ -21,54 +21,36 @@ export interface WorkerStart {
 }
 
 export interface WorkerReady {
-  ready: { url: string; workerd: { worker: number | null; all: number[] } }
+  /** Its workerd; null where there is no /proc. */
+  ready: { workerd: number | null }
 }
 
 const DISPOSE_MS = 5_000
+const FIRST_ANSWER_MS = 50_000
 let dispose: () => Promise<void> = () => Promise.resolve()
 let stopping = false
 
 async function serve(start: WorkerStart): Promise<void> {
   // Traces that an earlier version of this service let wrangler keep: addresses with their signatures.
   await rm(join(start.stateDir, 'v3', 'observability'), { recursive: true, force: true })
-  const worker = await unstable_startWorker({
-    config: join(ROOT, 'wrangler.toml'),
-    // An empty file in place of .dev.vars, whose values are public.
-    envFiles: [devNull],
-    bindings: Object.fromEntries(
-      Object.entries(start.bindings).map(([name, value]) => [name, { type: 'secret_text' as const, value }]),
-    ),
-    dev: {
-      server: { hostname: '127.0.0.1', port: start.port },
-      persist: start.stateDir,
-      enableContainers: false,
-      inspector: false,
-      watch: false,
-      // In this form bodies keep their backpressure and a broken one breaks (egress.ts).
-      outboundService: {
-        node: createEgressHandler({
-          allowPrivateHosts: new Set(start.allowPrivateHosts),
-          connectTo: new Map(start.connectTo),
-          internalToken: start.internalToken,
-          internalOrigins: start.internalOrigins,
-        }),
-      },
-    },
+  await buildWeb()
+  const runtime = await startRuntime({
+    socket: start.socket,
+    stateDir: start.stateDir,
+    bindings: start.bindings,
+    // In this form bodies keep their backpressure and a broken one breaks (egress.ts).
+    outbound: createEgressHandler({
+      allowPrivateHosts: new Set(start.allowPrivateHosts),
+      connectTo: new Map(start.connectTo),
+      internalToken: start.internalToken,
+      internalOrigins: start.internalOrigins,
+    }),
   })
-  dispose = () => worker.dispose()
-  await worker.ready
-  const url = (await worker.url).origin
-  // `ready` means that the proxy listens; the first answer means that the runtime behind it does.
-  const answer = await fetch(`${url}/health`)
-  await answer.body?.cancel()
-  process.send?.({ ready: { url, workerd: runtimes(start.port) } } satisfies WorkerReady)
-}
-
-/** Two runtimes: a proxy that holds the public port, and the one behind it that runs our code. */
-function runtimes(port: number): WorkerReady['ready']['workerd'] {
-  const all = childrenOf(process.pid).filter(({ program }) => program === 'workerd')
-  const worker = all.find(({ argv }) => !argv.some((part) => part.endsWith(`:${port}`)))
-  return { worker: worker?.pid ?? null, all: all.map(({ pid }) => pid) }
+  dispose = () => runtime.dispose()
+  // `ready` means that it listens; the first answer means that it runs our code.
+  await askRuntime(start.socket, '/health', AbortSignal.timeout(FIRST_ANSWER_MS))
+  const workerd = childrenOf(process.pid).find(({ program }) => program === 'workerd')
+  process.send?.({ ready: { workerd: workerd?.pid ?? null } } satisfies WorkerReady)
 }
 
 async function stop(code: number): Promise<void> {
@@ -79,7 +61,7 @@ async function stop(code: number): Promise<void> {
   end(code)
 }
 
-/** The runtimes are in this process's group; a supervisor that was killed cannot end them any more. */
+/** The runtime is in this process's group; a supervisor that was killed cannot end it any more. */
 function end(code: number): void {
   const left = childrenOf(process.pid)
   if (left.length > 0 && isGroupLeader()) signalGroup(process.pid, 'SIGKILL')
@@ -99,6 +81,10 @@ function isGroupLeader(): boolean {
 process.on('SIGTERM', () => void stop(0))
 process.on('SIGINT', () => void stop(0))
 process.on('disconnect', () => void stop(0))
+// Miniflare's loopback server answers nobody without its secret, but anybody's address like "//" is an error that it lets go.
+process.on('unhandledRejection', (error) => {
+  if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_INVALID_URL') throw error
+})
 // Whoever read our lines may be gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.once('message', (message) => {

@@ -91,12 +91,10 @@ export class Service extends Client {
     return childrenOf(this.ready.pids.start).find(({ argv }) => argv.some((part) => part.endsWith('worker.ts'))) ?? null
   }
 
-  /** The workerd that runs our code: the other one holds the public port. */
+  /** The workerd that runs our code. */
   runtime(): ProcessEntry | null {
-    const port = new URL(this.base).port
     const host = this.worker()?.pid
-    const all = host === undefined ? [] : childrenOf(host).filter(({ program }) => program === 'workerd')
-    return all.find(({ argv }) => !argv.some((part) => part.endsWith(`:${port}`))) ?? null
+    return host === undefined ? null : (childrenOf(host).find(({ program }) => program === 'workerd') ?? null)
   }
 
   /** The encoders that run now. */

@@ -1,0 +1,241 @@
+// In charge of: the one port of the local service: it takes requests, and passes those on that are for the Worker, as they
+// are, in both directions as fast as the slower side.
+// Not in charge of: what a request may name (headers.ts), the words of a refusal (refusals.ts), the runtime (runtime.ts).
+import { createServer, request, type Agent, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline, type Duplex } from 'node:stream'
+import { keptConnections, PatientConnections } from './connections.ts'
+import { forwarded, isHost, readTarget, returned } from './headers.ts'
+import { refusals, refuse, refuseConnection, takesMethod, type Refusal } from './refusals.ts'
+
+const MAX_HEADER_BYTES = 128 * 1024
+const HEADERS_TIMEOUT_MS = 60_000
+/** Longer than clients keep a connection that they mean to use again. */
+const KEEP_ALIVE_MS = 75_000
+/** How long the rest of a body is read, and thrown away, whose answer was given before its end. */
+const REST_MS = 30_000
+
+export class FrontDoor {
+  readonly #socketPath: string
+  readonly #server: Server
+  readonly #agents = { reads: keptConnections(), others: new PatientConnections() }
+  /** The request that a connection is busy with. */
+  readonly #busy = new WeakMap<Duplex, Exchange>()
+  #authority = ''
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath
+    this.#server = createServer({
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // An upload takes as long as it takes.
+      requestTimeout: 0,
+      // Node's own refusal has no body.
+      requireHostHeader: false,
+      noDelay: true,
+    })
+    // Who has said all that it will say may still wait for the answer.
+    Object.assign(this.#server, { httpAllowHalfOpen: true })
+    this.#server.on('request', (incoming, response) => this.#serve(incoming, response))
+    this.#server.on('checkExpectation', (incoming, response) => this.#serve(incoming, response))
+    this.#server.on('connect', (_incoming, socket) => refuseConnection(socket, refusals.method))
+    this.#server.on('clientError', (error, socket) => this.#refuseBytes(error, socket))
+  }
+
+  /** @param wanted 0 = any. Resolves with the port; rejects when it is taken. */
+  listen(wanted: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(wanted, '127.0.0.1', () => {
+        this.#server.off('error', reject)
+        const { port } = this.#server.address() as AddressInfo
+        this.#authority = `127.0.0.1:${port}`
+        resolve(port)
+      })
+    })
+  }
+
+  /** Answers that are under way are cut off. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    for (const agent of Object.values(this.#agents)) agent.destroy()
+    await closed
+  }
+
+  #serve(incoming: IncomingMessage, response: ServerResponse): void {
+    const target = readTarget(incoming.url ?? '')
+    const hosts = incoming.headersDistinct['host'] ?? []
+    // HTTP/1.0 knows none.
+    const host = target?.host ?? (hosts[0] || (incoming.httpVersion === '1.0' ? this.#authority : ''))
+    const refusal = (): Refusal | null => {
+      if (!takesMethod(incoming.method)) return refusals.method
+      if (target === null) return refusals.target
+      if (hosts.length > 1 || !isHost(host)) return refusals.host
+      return target.isRuntimes ? refusals.noAddress : null
+    }
+    const refused = refusal()
+    if (refused !== null || target === null) {
+      refuse(response, refused ?? refusals.target)
+      readRest(incoming)
+      return
+    }
+    const exchange = new Exchange(incoming, response, {
+      agents: this.#agents,
+      socketPath: this.#socketPath,
+      path: target.path,
+      host,
+    })
+    this.#busy.set(incoming.socket, exchange)
+    exchange.begin()
+  }
+
+  /** What came is no HTTP, or came half; the parser takes nothing more of this connection. */
+  #refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const refusal = refusalOf(error)
+    const busy = this.#busy.get(socket)
+    if (busy === undefined || busy.isOver()) refuseConnection(socket, refusal)
+    else busy.breakOff(() => refuseConnection(socket, refusal))
+  }
+}
+
+interface Way {
+  agents: { reads: Agent; others: Agent }
+  socketPath: string
+  path: string
+  host: string
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #incoming: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #way: Way
+  #outgoing: ReturnType<typeof request> | null = null
+  #isBroken = false
+
+  constructor(incoming: IncomingMessage, response: ServerResponse, way: Way) {
+    this.#incoming = incoming
+    this.#response = response
+    this.#way = way
+  }
+
+  begin(): void {
+    // The client has gone.
+    this.#response.once('close', () => {
+      if (!this.#response.writableFinished) this.#outgoing?.destroy()
+    })
+    this.#incoming.once('error', () => this.#outgoing?.destroy())
+    this.#send(true)
+  }
+
+  isOver(): boolean {
+    return this.#response.writableFinished || this.#response.destroyed
+  }
+
+  /** The body is broken: the Worker sees it break, and nothing of its answer goes out. Behind a whole one it is the next's. */
+  breakOff(refuseRest: () => void): void {
+    if (this.#incoming.complete) {
+      this.#response.once('close', refuseRest)
+      return
+    }
+    this.#isBroken = true
+    this.#outgoing?.destroy()
+    if (this.#response.headersSent) this.#response.destroy()
+    else refuseRest()
+  }
+
+  #send(mayRepeat: boolean): void {
+    const { agents, socketPath, path, host } = this.#way
+    const { method, rawHeaders, headers } = this.#incoming
+    const isChunked = headers['transfer-encoding'] !== undefined
+    const hasBody = isChunked || Number(headers['content-length'] ?? 0) > 0
+    const isRead = !hasBody && (method === 'GET' || method === 'HEAD')
+    const outgoing = request({
+      agent: isRead ? agents.reads : agents.others,
+      socketPath,
+      method,
+      path,
+      headers: [
+        'Host',
+        host,
+        ...forwarded(rawHeaders),
+        ...(isChunked ? ['Transfer-Encoding', 'chunked'] : []),
+        // Else an error of the Worker's own comes as a page with the source around it.
+        'MF-Disable-Pretty-Error',
+        'true',
+      ],
+    })
+    this.#outgoing = outgoing
+    outgoing.once('response', (answer) => this.#answer(answer))
+    outgoing.on('error', () => {
+      if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) {
+        readRest(this.#incoming)
+        return
+      }
+      if (mayRepeat && isRead && outgoing.reusedSocket) {
+        this.#send(false)
+        return
+      }
+      refuse(this.#response, refusals.away)
+      readRest(this.#incoming)
+    })
+    if (hasBody) {
+      // At once: it may be refused before the first byte of its body is there.
+      outgoing.flushHeaders()
+      this.#incoming.pipe(outgoing)
+    } else outgoing.end()
+  }
+
+  #answer(answer: IncomingMessage): void {
+    const response = this.#response
+    if (this.#isBroken || response.destroyed) {
+      answer.destroy()
+      return
+    }
+    const status = answer.statusCode ?? 500
+    // Of the runtime, in words and stacks of its own; the Worker's errors are JSON.
+    if (status >= 500 && !/^application\/json/i.test(answer.headers['content-type'] ?? '')) {
+      answer.resume()
+      refuse(response, status === 500 ? refusals.broken : refusals.away)
+      readRest(this.#incoming)
+      return
+    }
+    response.writeHead(status, answer.statusMessage ?? '', returned(answer.rawHeaders))
+    // Headers wait for the first bytes of a body, which may be a while (events); where those are here, they go together.
+    setImmediate(() => {
+      if (answer.readableLength === 0 && !answer.complete && !response.destroyed) response.flushHeaders()
+    })
+    // Breaks the connection where the answer breaks off, so that the client sees it too.
+    pipeline(answer, response, () => {
+      readRest(this.#incoming)
+      // Nobody reads what would still come.
+      if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
+    })
+  }
+}
+
+/** A client that is not yet through reads its answer only when somebody takes the rest; one that never ends is cut off. */
+function readRest(incoming: IncomingMessage): void {
+  incoming.unpipe()
+  incoming.resume()
+  if (incoming.complete || incoming.destroyed) return
+  const cutOff = setTimeout(() => incoming.socket.destroy(), REST_MS)
+  cutOff.unref()
+  incoming.once('close', () => clearTimeout(cutOff))
+}
+
+function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return refusals.headers
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return refusals.late
+    case 'HPE_INVALID_EOF_STATE':
+      return refusals.cut
+    default:
+      return refusals.message
+  }
+}
