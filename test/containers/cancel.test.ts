@@ -1,6 +1,6 @@
 // A job is cancelled in every phase, and whatever its container does: the answer does not wait for it, nothing of the job is
 // left, and the slot serves the next job.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../node/service/client.ts'
 import { Bench, FIRST, MINUTE_MS } from './bench.ts'
 import { isWanted } from './engine.ts'
@@ -14,6 +14,8 @@ describe.skipIf(!isWanted)('a job in a container is cancelled', () => {
     bench = await Bench.open(1)
   }, 25 * MINUTE_MS)
   afterAll(() => bench?.[Symbol.asyncDispose]())
+  // Whatever a test that failed has left behind.
+  afterEach(() => bench?.release())
 
   const expectCancelled = async (id: number, what: string): Promise<void> => {
     const begun = performance.now()

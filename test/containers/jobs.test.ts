@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Estimate } from '../../worker/contract/estimate.ts'
 import { MAX_DOOR_BODY_BYTES } from '../../worker/contract/task.ts'
 import { docker } from '../../scripts/image/docker.ts'
@@ -21,6 +21,8 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     bench = await Bench.open(2)
   }, 25 * MINUTE_MS)
   afterAll(() => bench?.[Symbol.asyncDispose]())
+  // Whatever a test that failed has left behind.
+  afterEach(() => bench?.release())
 
   it('is made by its first attempt', async () => {
     const id = await bench.create()
@@ -107,7 +109,6 @@ describe.skipIf(!isWanted)('a job in a container', () => {
       jobOf(input, 'file-upload', {
         videoProfiles: [{ output: 'large.mp4', width: 1280, height: 720, video_bitrate: 40_000 }],
         audioProfiles: [],
-        h264_quality: 'fastest',
       }),
     )
     const { outputs } = await bench.whole(id)

@@ -1,5 +1,5 @@
 // What can happen to a container that works: it is killed, frozen, runs out of memory, or is told to stop. The job is made in any case.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { docker } from '../../scripts/image/docker.ts'
 import { until } from '../node/service/client.ts'
 import { Bench, FIRST, MINUTE_MS, type Attempts } from './bench.ts'
@@ -15,6 +15,8 @@ describe.skipIf(!isWanted)('a container', () => {
     bench = await Bench.open(2)
   }, 25 * MINUTE_MS)
   afterAll(() => bench?.[Symbol.asyncDispose]())
+  // Whatever a test that failed has left behind.
+  afterEach(() => bench?.release())
 
   /**
    * Until another attempt reads the source, which is seen there: the service is not asked, so that nothing but its own alarm
