@@ -66,15 +66,24 @@ export function errorResponse(error: RequestError): Response {
   return Response.json(body, { status: requestErrors[error.code], headers: headers ?? {} })
 }
 
+/**
+ * D1, R2 and Durable Objects fail now and then for a moment. Where the disk is full (local mode), D1 fails in any statement
+ * that touches it, reads too: the runtime then says "internal error" and logs SQLITE_FULL. No mistake of ours reads so.
+ */
+const AWAY =
+  /overloaded|network connection lost|storage operation exceeded timeout|code was updated|internal error; reference =|we encountered an internal error|failed to get session commit token|SQLITE_(FULL|IOERR|BUSY|CANTOPEN|READONLY)/i
+
+export function isAway(error: unknown): boolean {
+  return error instanceof Error && AWAY.test(error.message)
+}
+
 export function answerError(error: Error, c: Context): Response {
   if (error instanceof RequestError) return errorResponse(error)
   if (error instanceof HTTPException) {
     return errorResponse(new RequestError(codeOfStatus[error.status] ?? 'invalid_request', error.message))
   }
-  // D1 and Durable Objects fail now and then for a moment; the client may simply ask again.
-  const passing = /overloaded|Network connection lost|storage operation exceeded timeout|code was updated/i.test(
-    error.message,
-  )
+  // What it depends on is away: the client may simply ask again.
+  const passing = isAway(error)
   console.error(
     JSON.stringify({
       level: 'error',

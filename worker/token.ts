@@ -13,8 +13,8 @@ export async function attemptToken(env: Env, task: string, attempt: number): Pro
 
 /** @returns the attempt's number, or null for a token that is forged, of another task, or too old */
 export async function attemptOf(env: Env, task: string, token: string): Promise<number | null> {
-  const [attempt, expiry, signature] = token.split('.')
-  if (!attempt || !expiry || !signature || !/^[1-9]\d{0,8}$/.test(attempt) || !/^\d{1,15}$/.test(expiry)) return null
+  const [, attempt, expiry, signature] = /^([1-9]\d{0,8})\.(\d{1,15})\.([\w-]{43})$/.exec(token) ?? []
+  if (!attempt || !expiry || !signature) return null
   if (Number(expiry) < Date.now()) return null
   return (await verify(env, 'attempt', `${task}|${attempt}|${expiry}`, signature)) ? Number(attempt) : null
 }

@@ -155,6 +155,28 @@ test('whatever is not a signature in force gets one and the same answer', async 
   expect(bodies.size).toBe(1)
 })
 
+test('a signature has one spelling: what its last character has beyond the bytes is nothing that may differ', async () => {
+  const good = await address('hls/master.m3u8')
+  const [, before = '', last = '', after = ''] = /^(.*\/o\/\d+\.[\w-]{42})([\w-])(\/.*)$/.exec(good) ?? []
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const taken: string[] = []
+  for (const other of alphabet) {
+    const response = await get(before + other + after)
+    if (response.status === 200) taken.push(other)
+    await response.body?.cancel()
+  }
+  expect(taken).toEqual([last])
+})
+
+test.each(['%00', 'a%00.mp4', '..%5cx', 'a%0ab', `${'x'.repeat(1000)}.mp4`])(
+  'a good signature on a name that no object can have, %s, is 404',
+  async (name) => {
+    const response = await get((await address('secret.mp4')).replace('secret.mp4', name))
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, '*'])
+    expect((await response.json<any>()).error.code).toBe('not_found')
+  },
+)
+
 test('a good signature on an object that is not there is 404', async () => {
   const response = await get(await address('hls/gone.ts'))
   expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, '*'])

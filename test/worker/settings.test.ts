@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, expect, test, vi } from 'vitest'
 import { settings } from '../../worker/env.ts'
 import { ask } from './ask.ts'
-import { KEY } from './client.ts'
+import { job, KEY } from './client.ts'
 
 const other = (change: Record<string, unknown>): Env => ({ ...env, ...change })
 const spoken = vi.spyOn(console, 'error')
@@ -29,6 +29,44 @@ test.each([
   expect(answer.error.message).toContain(sentence)
   // Once, not with every request.
   expect(spoken.mock.calls.filter(([line]) => String(line).includes(sentence))).toHaveLength(1)
+})
+
+/** A database of which each statement answers with that. */
+function failing(message: string): D1Database {
+  const answer = async (): Promise<never> => {
+    throw new Error(message)
+  }
+  const statement = { bind: () => statement, first: answer, all: answer, run: answer, raw: answer }
+  return { prepare: () => statement, batch: answer, exec: answer } as unknown as D1Database
+}
+
+/** What D1 says where the disk is full (tried with workerd on a full tmpfs), and what it may say of other troubles. */
+test.each([
+  'internal error; reference = qtcqjs9h4600hmenpbg4nfg6',
+  'D1_ERROR: database or disk is full: SQLITE_FULL',
+  'D1_ERROR: disk I/O error: SQLITE_IOERR',
+  'D1_ERROR: unable to open database file: SQLITE_CANTOPEN',
+  'D1_ERROR: Failed to get session commit token',
+  'D1_ERROR: Network connection lost.',
+])('a database that says “%s” is away: 503 for reads and writes, and /health says so', async (message) => {
+  const where = other({ DB: failing(message) })
+  const read = await ask(where, 'GET', '/api/v0/job/1', undefined, KEY)
+  const list = await ask(where, 'GET', '/api/v0/job', undefined, KEY)
+  const written = await ask(where, 'POST', '/api/v0/job', job(), KEY)
+  for (const [status, answer] of [read, list, written])
+    expect([status, answer.error.code]).toEqual([503, 'unavailable'])
+  const [status, health] = await ask(where, 'GET', '/health')
+  expect([status, health.missing]).toEqual([
+    503,
+    ['the database cannot be read or written now (is its disk full?); the log has what it answered'],
+  ])
+  expect(spoken.mock.calls.some(([line]) => String(line).includes(message))).toBe(true)
+})
+
+test('a database without tables is told as that', async () => {
+  const where = other({ DB: failing('D1_ERROR: no such table: jobs: SQLITE_ERROR') })
+  const [status, health] = await ask(where, 'GET', '/health')
+  expect([status, health.missing]).toEqual([503, [expect.stringContaining('has no tables (npm run migrate')]])
 })
 
 test('0 bytes of uploads are a bound, and so are 0 jobs', async () => {

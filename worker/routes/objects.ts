@@ -5,11 +5,12 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { decodeElements } from '../elements.ts'
 import type { AppEnv } from '../http.ts'
-import { RequestError } from '../problems.ts'
+import { notFound, RequestError } from '../problems.ts'
 import { sign, verify } from '../signing.ts'
 import { withinSeconds } from '#contract/caching.ts'
 import { ownPrefix } from '../storage/open.ts'
 import { keyBelow } from '../storage/path.ts'
+import { StoreError } from '../storage/store.ts'
 import { answerStored } from './stored.ts'
 
 /** Players on any origin read segments; nothing here depends on cookies. */
@@ -61,6 +62,17 @@ async function granted(c: Context<AppEnv>): Promise<Grant | null> {
   return secondsLeft > 0 ? { account, jobId, path: path.join('/'), secondsLeft } : null
 }
 
+/** @throws RequestError 404 for a name that no object can have, as for one that none has */
+function keyOf({ account, jobId, path }: Grant): string {
+  try {
+    return keyBelow(ownPrefix(account, jobId), path, 'vendor-store', 'read')
+  } catch (error) {
+    if (error instanceof StoreError)
+      throw new RequestError('not_found', notFound().message, { headers: { ...sharing } })
+    throw error
+  }
+}
+
 export const objects = new Hono<AppEnv>()
 
 objects.options('/*', (c) => c.body(null, 204, preflight))
@@ -72,8 +84,7 @@ objects.get('/*', async (c) => {
       headers: { ...sharing },
     })
   }
-  const key = keyBelow(ownPrefix(grant.account, grant.jobId), grant.path, 'vendor-store', 'read')
-  return answerStored(c, key, (object) => ({
+  return answerStored(c, keyOf(grant), (object) => ({
     ...sharing,
     // Nothing is kept for longer than its address is valid. Objects of older versions say nothing themselves.
     'cache-control': object

@@ -5,6 +5,16 @@ import { settings } from '../env.ts'
 import { countFailingStarts } from '../ledger/metrics.ts'
 import type { AppEnv } from '../http.ts'
 
+/** What keeps the database from being read. What it says itself is for the log: anybody may ask for /health. */
+function troubleOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error)
+  if (/no such (table|column)/i.test(said)) {
+    return 'the database has no tables (npm run migrate, also where a migration lacks; deployed: npx wrangler d1 migrations apply DB --remote)'
+  }
+  console.error(JSON.stringify({ level: 'error', msg: 'database away', error: said }))
+  return 'the database cannot be read or written now (is its disk full?); the log has what it answered'
+}
+
 export const service = new Hono<AppEnv>()
   /** 200 when jobs can be taken (`degraded`: but their transcoders do not start); 503 with what is missing otherwise. No authentication: load balancers ask. */
   .get('/health', async (c) => {
@@ -15,10 +25,8 @@ export const service = new Hono<AppEnv>()
     let startsFailing = 0
     try {
       startsFailing = await countFailingStarts(c.env.DB)
-    } catch {
-      missing.push(
-        'the database has no tables (npm run migrate; deployed: npx wrangler d1 migrations apply DB --remote)',
-      )
+    } catch (error) {
+      missing.push(troubleOf(error))
     }
     const { egress, maxSlots, problems, transcoderUrls } = settings(c.env)
     missing.push(...problems)

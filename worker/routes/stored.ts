@@ -17,8 +17,12 @@ const safetyHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
+/** Of the object, and so on no answer that is not it. */
+const OF_OBJECT = new Set(['content-type', 'content-disposition'])
+
 /**
- * What is `told` wins over the defaults; those headers go on every answer, errors included (null: there is no such object).
+ * What is `told` wins over the defaults; those headers go on every answer, errors included, but for those that describe the object
+ * (null: there is no such object).
  * @throws RequestError not_found, range_not_satisfiable
  */
 export async function answerStored(
@@ -28,7 +32,8 @@ export async function answerStored(
 ): Promise<Response> {
   const object = await c.env.BUCKET.head(key)
   const extra = told(object)
-  if (!object) throw new RequestError('not_found', notFound().message, { headers: { ...extra } })
+  const onErrors = Object.fromEntries(Object.entries(extra).filter(([name]) => !OF_OBJECT.has(name)))
+  if (!object) throw new RequestError('not_found', notFound().message, { headers: onErrors })
   const headers = new Headers({
     ...safetyHeaders,
     // Without a type, a 200 is compressed on its way and loses its length (platform.md).
@@ -46,7 +51,7 @@ export async function answerStored(
   const range = ranged ? parseRange(request.get('range'), object.size) : 'whole'
   if (range === 'unsatisfiable') {
     throw new RequestError('range_not_satisfiable', `The object has ${object.size} bytes.`, {
-      headers: { ...extra, 'content-range': contentRange(null, object.size) },
+      headers: { ...onErrors, 'content-range': contentRange(null, object.size) },
     })
   }
   const span = range === 'whole' ? { offset: 0, length: object.size } : range
