@@ -10,7 +10,7 @@ import { hookProblem } from './hook.ts'
 import { invalidBody, notFound, RequestError } from './problems.ts'
 import { nameOfInput, soughtOf } from './search.ts'
 import { sign } from './signing.ts'
-import { SECRETS_FIELD, sourceRef } from './sink.ts'
+import { addressesOf, SECRETS_FIELD, sourceRef } from './sink.ts'
 import { seal } from './vault.ts'
 
 /** An accepted job reaches a terminal state within this time (I1). */
@@ -67,8 +67,8 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
     jobId,
     account,
     config: JSON.stringify(config),
-    // Made anew for a repeated job too: an envelope opens for its own job only.
-    sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets),
+    // Made anew for a repeated job too: an envelope opens for its own job and addresses only.
+    sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets, addressesOf(config)),
     warnings: JSON.stringify(warnings),
     priority: wish.priority,
     now,

@@ -13,6 +13,7 @@ import type { JobWithTask } from './ledger/jobs.ts'
 import { invalidBody, RequestError } from './problems.ts'
 import { problemsOf } from './refusal.ts'
 import { secretsOf } from './sink.ts'
+import { StoreError } from './storage/store.ts'
 
 const address = z.optional(z.string())
 
@@ -64,7 +65,7 @@ export async function repetitionOf(
   }
   const brought = parsed.data
   const config = JSON.parse(job.config) as JobConfig
-  const kept = job.sealed === null ? null : await secretsOf(env, job)
+  const kept = job.sealed === null ? null : await keptOf(env, job)
   // Addresses with a query are kept sealed, with the credentials.
   const full = { ...kept?.addresses, ...brought }
   const hookOfKey = job.webhook === 2 && brought.webhook_url === undefined
@@ -94,6 +95,17 @@ export async function repetitionOf(
   return hook === null
     ? { ...checked, warnings: [...checked.warnings, noHook], hookOfKey: false }
     : withHook(env, job.account, hook, checked)
+}
+
+/** @throws RequestError where they were given for other addresses than the row names by now */
+async function keptOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
+  try {
+    return await secretsOf(env, job)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    const message = `${error.message} Create a new job instead.`
+    throw new RequestError('credentials_expired', message, { field: 'cloud_credentials' })
+  }
 }
 
 const noHook = {

@@ -1,11 +1,12 @@
-// In charge of: sealing again, with the newest key of the ring, what an older one sealed: a batch at a time, from wherever
-// the last one stopped. Afterwards the older key may leave VAULT_KEYS.
+// In charge of: sealing again, with the newest key of the ring and for the job's addresses, what an older key or an older
+// version sealed: a batch at a time, from wherever the last one stopped. Afterwards the older key may leave VAULT_KEYS.
 // Not in charge of: the envelope (vault.ts).
 import type { VaultRotation } from '#contract/answers.ts'
+import type { JobConfig } from '#contract/job.ts'
 import { hookOf, keepHook } from './hook.ts'
 import { listSealedWithOthers, replaceSealed } from './ledger/jobs.ts'
 import { listKeysSealedWithOthers, replaceKeySealed } from './ledger/keys.ts'
-import { SECRETS_FIELD } from './sink.ts'
+import { addressesOf, SECRETS_FIELD } from './sink.ts'
 import { currentKeyId, open, seal } from './vault.ts'
 
 /** Ids of the last job and the last API key that were looked at. What cannot be read keeps its place: it is passed once. */
@@ -21,15 +22,17 @@ export async function reseal(env: Env, after: Place, limit: number): Promise<Vau
   const keys = await resealKeys(env, keyId, after.key, limit)
   let { resealed } = keys
   for (const row of rows) {
-    let secrets: unknown
+    let sealed: string
     try {
-      secrets = await open(env, row.account, row.job_id, SECRETS_FIELD, row.sealed)
+      const addresses = addressesOf(JSON.parse(row.config) as JobConfig)
+      const secrets = await open(env, row.account, row.job_id, SECRETS_FIELD, row.sealed, addresses)
+      sealed = await seal(env, row.account, row.job_id, SECRETS_FIELD, secrets, addresses)
     } catch {
       unreadable.push(row.id)
       continue
     }
     // Only where it is still the same: the sweep may have removed it meanwhile.
-    await replaceSealed(env.DB, row, await seal(env, row.account, row.job_id, SECRETS_FIELD, secrets))
+    await replaceSealed(env.DB, row, sealed)
     resealed++
   }
   const done = rows.length < limit && keys.done

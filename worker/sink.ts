@@ -1,7 +1,7 @@
 // In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
 // Not in charge of: providers (storage/open.ts).
 import { parseInput } from '#contract/addresses.ts'
-import { rootOf } from '#contract/destination.ts'
+import { givenPaths, rootOf } from '#contract/destination.ts'
 import type { Credentials, JobConfig, JobSecrets } from '#contract/job.ts'
 import { inputProvider, outputProvider } from '#contract/job.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
@@ -12,16 +12,46 @@ import type { S3Access, SinkRef, SourceRef } from './storage/open.ts'
 import { openSink, openSource } from './storage/open.ts'
 import type { Sink, Source } from './storage/store.ts'
 import { StoreError } from './storage/store.ts'
-import { open } from './vault.ts'
+import { NotSealedForThis, open } from './vault.ts'
 
 export const SECRETS_FIELD = 'secrets'
 
-/** @throws StoreError when the job's credentials are no longer kept */
+/**
+ * Everything of a job's row that says where its credentials and sealed addresses are sent. They open for exactly this, so
+ * that nobody who can write to the database can have them sent elsewhere.
+ */
+export function addressesOf(config: JobConfig): string[] {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  return [
+    inputProvider(config),
+    config.input,
+    outputProvider(config),
+    ...givenPaths(config).flatMap(({ field, path }) => [field, path]),
+    'logo_url',
+    text(config.logo_url),
+    'webhook_url',
+    text(config.webhook_url),
+  ]
+}
+
+/** @throws StoreError when the job's credentials are no longer kept, or were given for other addresses than its row names */
 export async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
   if (job.sealed === null) {
     throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer kept.')
   }
-  return open<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed)
+  const addresses = addressesOf(JSON.parse(job.config) as JobConfig)
+  try {
+    return await open<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed, addresses)
+  } catch (error) {
+    if (!(error instanceof NotSealedForThis)) throw error
+    console.error(JSON.stringify({ level: 'error', msg: 'job was changed in the database', job: job.job_id }))
+    throw new StoreError(
+      'credentials_invalid',
+      'vault',
+      'open',
+      'The addresses of this job are not those that its credentials were given for: somebody changed it in the database.',
+    )
+  }
 }
 
 /** The public address under which a stored input was accepted: the service may be called by another name today. */
@@ -114,8 +144,8 @@ function sinkRef(jobId: string, config: JobConfig, secrets: JobSecrets): SinkRef
 }
 
 /** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
-export async function openSinkOf(env: Env, jobId: string): Promise<Sink | null> {
-  const job = await findJobByBackendId(env.DB, jobId)
+export async function openSinkOf(env: Env, jobId: string, known?: JobWithTask): Promise<Sink | null> {
+  const job = known ?? (await findJobByBackendId(env.DB, jobId))
   if (!job || job.kind !== 'transcode') return null
   const config = JSON.parse(job.config) as JobConfig
   // The own store needs no credentials: nothing is unsealed for it.

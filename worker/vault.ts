@@ -4,13 +4,19 @@
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
+/** 1: sealed before addresses were bound to it. Nothing makes one any more, and `vault rotate` replaces what is left. */
 interface Envelope {
-  v: 1
+  v: 1 | 2
   /** Id of the ring key that wraps the job's key. */
   kid: string
   /** base64: iv and wrapped key; iv and ciphertext. */
   wrapped: string
   sealed: string
+}
+
+/** Opened for another account, job, field or address than it was sealed for, or changed. */
+export class NotSealedForThis extends Error {
+  override name = 'NotSealedForThis'
 }
 
 interface RingKey {
@@ -41,21 +47,29 @@ function ring(env: Env): Promise<RingKey[]> {
 }
 
 /**
- * Seals a JSON value for one account, job and field. A ciphertext moved to another row does not open: the three are authenticated with it.
+ * Seals a JSON value for one account, job and field, and for the addresses that it will be sent to: all are authenticated
+ * with it. A ciphertext that is moved to another row does not open, nor one whose row names another address by now.
  * @throws Error when VAULT_KEYS is missing: better no job than a secret in clear
  */
-export async function seal(env: Env, account: string, jobId: string, field: string, value: unknown): Promise<string> {
+export async function seal(
+  env: Env,
+  account: string,
+  jobId: string,
+  field: string,
+  value: unknown,
+  addresses: readonly string[] = [],
+): Promise<string> {
   const [current] = await ring(env)
   if (!current) throw new Error('VAULT_KEYS is missing')
   const raw = crypto.getRandomValues(new Uint8Array(32))
-  const bound = boundTo(account, jobId, field, current.id)
+  const bound = boundTo(2, [account, jobId, field, current.id, ...addresses])
   const key = crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
   // Both at once: a client waits for this.
   const [wrapped, sealed] = await Promise.all([
     encrypt(current.key, raw, bound),
     key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), bound)),
   ])
-  return JSON.stringify({ v: 1, kid: current.id, wrapped, sealed } satisfies Envelope)
+  return JSON.stringify({ v: 2, kid: current.id, wrapped, sealed } satisfies Envelope)
 }
 
 /** Id of the key that seals now. */
@@ -70,19 +84,28 @@ export async function ringIds(env: Env): Promise<string[]> {
   return (await ring(env)).map(({ id }) => id)
 }
 
-/** @throws Error when the envelope was not made for exactly this account, job and field, or its key left the ring */
-export async function open<T>(env: Env, account: string, jobId: string, field: string, text: string): Promise<T> {
+/** @throws NotSealedForThis; Error when the envelope's key left the ring */
+export async function open<T>(
+  env: Env,
+  account: string,
+  jobId: string,
+  field: string,
+  text: string,
+  addresses: readonly string[] = [],
+): Promise<T> {
   const envelope = JSON.parse(text) as Envelope
   const wrapping = (await ring(env)).find((entry) => entry.id === envelope.kid)
   if (!wrapping) throw new Error('the key that sealed this is no longer in VAULT_KEYS')
-  const bound = boundTo(account, jobId, field, envelope.kid)
+  const owner = [account, jobId, field, envelope.kid]
+  const bound = boundTo(envelope.v, envelope.v === 1 ? owner : [...owner, ...addresses])
   const raw = await decrypt(wrapping.key, envelope.wrapped, bound)
   const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['decrypt'])
   return JSON.parse(decoder.decode(await decrypt(key, envelope.sealed, bound))) as T
 }
 
-function boundTo(account: string, jobId: string, field: string, kid: string): BufferSource {
-  return encoder.encode(JSON.stringify([account, jobId, field, kid]))
+/** The version is bound as well: what one of them sealed never opens as the other. */
+function boundTo(version: Envelope['v'], parts: readonly string[]): BufferSource {
+  return encoder.encode(JSON.stringify(version === 1 ? parts : [version, ...parts]))
 }
 
 async function encrypt(key: CryptoKey, plain: BufferSource, bound: BufferSource): Promise<string> {
@@ -96,7 +119,10 @@ async function encrypt(key: CryptoKey, plain: BufferSource, bound: BufferSource)
 
 async function decrypt(key: CryptoKey, text: string, bound: BufferSource): Promise<ArrayBuffer> {
   const both = fromBase64(text)
-  return crypto.subtle.decrypt({ name: 'AES-GCM', iv: both.slice(0, 12), additionalData: bound }, key, both.slice(12))
+  const algorithm = { name: 'AES-GCM', iv: both.slice(0, 12), additionalData: bound }
+  return crypto.subtle.decrypt(algorithm, key, both.slice(12)).catch((error: unknown) => {
+    throw new NotSealedForThis('this was sealed for something else, or changed', { cause: error })
+  })
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -13,6 +13,7 @@ import type { Try, WebhookRow } from './ledger/webhooks.ts'
 import { listWebhooks, recordTry } from './ledger/webhooks.ts'
 import { fromBase64Url, sign } from './signing.ts'
 import { secretsOf } from './sink.ts'
+import { StoreError } from './storage/store.ts'
 import { guardedFetch } from './storage/transport.ts'
 
 /** From the request to the status line; what follows is not read. */
@@ -123,11 +124,22 @@ async function send(env: Env, job: JobWithTask, row: WebhookRow): Promise<Try> {
   }
 }
 
-/** @throws Error when its query was sealed and is no longer kept */
+/** For as long as it is known which addresses the job was given. @throws StoreError where its row names others by now */
+async function requireSealedFor(env: Env, job: JobWithTask): Promise<void> {
+  await secretsOf(env, job).catch((error: unknown) => {
+    // Nothing secret is sent: a ring without the key is no reason to keep the message back.
+    if (error instanceof StoreError) throw error
+  })
+}
+
+/** @throws Error when its query was sealed and is no longer kept, or the job was changed in the database */
 export async function addressOf(env: Env, job: JobWithTask): Promise<string> {
   const shown = (JSON.parse(job.config) as JobConfig).webhook_url
   const address = typeof shown === 'string' ? shown : ''
-  if (!isRedacted(address)) return address
+  if (!isRedacted(address)) {
+    if (job.sealed !== null) await requireSealedFor(env, job)
+    return address
+  }
   const full = job.sealed === null ? undefined : (await secretsOf(env, job)).addresses.webhook_url
   if (full === undefined)
     throw new Error('The full address of this webhook is no longer kept (72 hours after the end).')

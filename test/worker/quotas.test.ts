@@ -1,13 +1,16 @@
 import { env } from 'cloudflare:workers'
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { JobConfig } from '#contract/job.ts'
+import { validateJob } from '#contract/job.ts'
 import { advance } from '../../worker/advance.ts'
 import { app } from '../../worker/app.ts'
 import { insertJob, insertTask } from '../../worker/ledger/jobs.ts'
 import { listWaitingTasks } from '../../worker/ledger/tasks.ts'
 import { reseal } from '../../worker/rotation.ts'
+import { addressesOf } from '../../worker/sink.ts'
 import { open, seal } from '../../worker/vault.ts'
-import { basic, call, job, post } from './client.ts'
+import { BASE, basic, call, job, post } from './client.ts'
 import { FakeTranscoders } from './fake-transcoder.ts'
 
 const ADMIN = 'test-only-admin-key'
@@ -323,13 +326,22 @@ test('metrics are for admins, in the text format of Prometheus', async () => {
   }
 })
 
+function checkedConfig(): JobConfig {
+  const checked = validateJob(job(), { baseUrl: BASE })
+  if (!checked.ok) throw new Error(JSON.stringify(checked.problems))
+  return checked.config
+}
+
 test('what an older key sealed is sealed again by the newest, in batches, and opens without the older one', async () => {
   const older = 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
   const newer = 'k2:YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXowMTIzNDU='
   await insert('v', 5)
+  const config = checkedConfig()
+  await env.DB.prepare('UPDATE jobs SET config = ?').bind(JSON.stringify(config)).run()
+  const addresses = addressesOf(config)
   const { results } = await env.DB.prepare('SELECT id, job_id FROM jobs ORDER BY id').all<any>()
   for (const row of results) {
-    const sealed = await seal(env, 'v', row.job_id, 'secrets', { of: row.job_id })
+    const sealed = await seal(env, 'v', row.job_id, 'secrets', { of: row.job_id }, addresses)
     await env.DB.prepare('UPDATE jobs SET sealed = ? WHERE id = ?').bind(sealed, row.id).run()
   }
   const both = { ...env, VAULT_KEYS: `${newer},${older}` } as Env
@@ -349,7 +361,7 @@ test('what an older key sealed is sealed again by the newest, in batches, and op
   await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL WHERE id = ?').bind(id).run()
   for (const row of results) {
     const sealed = await env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(row.id).first<string>('sealed')
-    expect(await open(alone, 'v', row.job_id, 'secrets', sealed!)).toEqual({ of: row.job_id })
+    expect(await open(alone, 'v', row.job_id, 'secrets', sealed!, addresses)).toEqual({ of: row.job_id })
   }
   expect((await post('/api/v0/vault/rotate', {})).status).toBe(403)
   expect(await (await post('/api/v0/vault/rotate', {}, { key: ADMIN })).json()).toMatchObject({ key_id: 'k1' })

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { open, seal } from '../../worker/vault.ts'
+import { NotSealedForThis, open, seal } from '../../worker/vault.ts'
 
 const old = 'a2V5LW9sZC0wMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDA='
 const fresh = 'a2V5LW5ldy0wMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDA='
@@ -17,6 +17,22 @@ test('what is sealed opens again, and only for the same account, job and field',
     ['a', 'job', 'webhook'],
   ] as const) {
     await expect(open(env, account, job, field, sealed)).rejects.toThrow()
+  }
+})
+
+test('what is sealed for addresses opens for these alone, in their order', async () => {
+  const addresses = ['http', 'https://a.test/film.mp4', 'aws', 's3://films']
+  const sealed = await seal(env, 'a', 'job', 'secrets', value, addresses)
+  expect(await open(env, 'a', 'job', 'secrets', sealed, addresses)).toEqual(value)
+  for (const others of [
+    [],
+    addresses.slice(1),
+    addresses.toReversed(),
+    [...addresses, ''],
+    ['http', 'https://b.test/film.mp4', 'aws', 's3://films'],
+    ['http', 'https://a.test/film.mp4","aws', 's3://films'],
+  ]) {
+    await expect(open(env, 'a', 'job', 'secrets', sealed, others)).rejects.toBeInstanceOf(NotSealedForThis)
   }
 })
 

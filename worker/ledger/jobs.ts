@@ -253,9 +253,10 @@ interface Sealed {
   account: string
   job_id: string
   sealed: string
+  config: string
 }
 
-/** Envelopes that another key than this one wraps, in the order of ids. */
+/** Envelopes that another key than this one wraps, or an older version sealed, in the order of ids. */
 export async function listSealedWithOthers(
   db: D1Database,
   keyId: string,
@@ -264,8 +265,9 @@ export async function listSealedWithOthers(
 ): Promise<Sealed[]> {
   const { results } = await db
     .prepare(
-      `SELECT id, account, job_id, sealed FROM jobs
-       WHERE id > ?2 AND sealed IS NOT NULL AND json_extract(sealed, '$.kid') <> ?1 ORDER BY id LIMIT ?3`,
+      `SELECT id, account, job_id, sealed, config FROM jobs
+       WHERE id > ?2 AND sealed IS NOT NULL
+         AND (json_extract(sealed, '$.kid') <> ?1 OR json_extract(sealed, '$.v') = 1) ORDER BY id LIMIT ?3`,
     )
     .bind(keyId, after, limit)
     .all<Sealed>()
