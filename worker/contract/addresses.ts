@@ -1,6 +1,6 @@
 // In charge of: the forms of `input` (specification 2.1 and the pairing of 2.3), parsed without touching a network.
 // Not in charge of: whether an address may be fetched (the guard in front of fetch), what is behind it.
-import { MAX_LENGTH } from './limits.ts'
+import { MAX_LENGTH, OUTPUT_PATH_BYTES } from './limits.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Provider } from './request.ts'
 
@@ -53,7 +53,14 @@ export function parseInput(provider: Provider, input: string, baseUrl: string): 
 function parseOwn(input: string): InputAddress {
   const parts = /^(?:vendor-store:\/\/out\/([^/]+)|out)\/([A-Za-z0-9_-]+)\/(.+)$/su.exec(input)
   if (parts === null) return wrongForm('vendor-store')
-  return keyProblem(parts[3]!) ?? { kind: 'own', account: parts[1] ?? null, jobId: parts[2]!, path: parts[3]! }
+  return (
+    keyProblem(parts[3]!, OUTPUT_PATH_BYTES['vendor-store']) ?? {
+      kind: 'own',
+      account: parts[1] ?? null,
+      jobId: parts[2]!,
+      path: parts[3]!,
+    }
+  )
 }
 
 /** Checks an http(s) address given for another purpose than input (a logo, a webhook). */
@@ -122,10 +129,9 @@ function parseOracle(input: string): InputAddress {
   return keyProblem(key) ?? { kind: 'oci', namespace, bucket, key }
 }
 
-function keyProblem(key: string): InputAddress | null {
+function keyProblem(key: string, maximum: number = MAX_LENGTH.path_bytes): InputAddress | null {
   if (!isCleanText(key)) return invalid('the object key must not contain control characters')
-  if (utf8Length(key) > MAX_LENGTH.path_bytes)
-    return invalid(`the object key is longer than ${MAX_LENGTH.path_bytes} bytes`)
+  if (utf8Length(key) > maximum) return invalid(`the object key is longer than ${maximum} bytes`)
   // Readers of addresses resolve these, so the request would reach another object.
   if (key.split('/').some((element) => element === '.' || element === '..')) {
     return invalid('the object key must not contain . or .. as an element')

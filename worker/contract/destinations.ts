@@ -1,27 +1,22 @@
 // In charge of: the paths a request gives for its outputs (output, bucket_output_path, audio_output_path), judged together.
-// Not in charge of: derived names (outputs.ts), the store behind them.
-import { parseInput, schemeOf, SCHEMES, utf8Length } from './addresses.ts'
+// Not in charge of: derived names (outputs.ts), how long they may be (pathLengths.ts), the store behind them.
+import { parseInput, schemeOf, SCHEMES } from './addresses.ts'
 import { isProviderAvailable, isSegmented } from './availability.ts'
 import { directoryOf, givenPaths, rootOf, splitLocation } from './destination.ts'
-import { MAX_LENGTH } from './limits.ts'
 import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from './outputs.ts'
+import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from './problems.ts'
 import { redactAddress, showValue } from './redact.ts'
 import type { Draft, Provider } from './request.ts'
 
-/** `/<input name>_audio_<n>.m4a` fits behind it. */
-const LONGEST_AUDIO_DIRECTORY = MAX_LENGTH.path_bytes - MAX_LENGTH.file_name - 16
-
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
 export function checkDestinations(draft: Draft, findings: Findings): void {
   const provider = draft.outputProvider
+  const before = findings.problems.length
   const bucket = (draft.bucket_output_path ?? '').replace(/\/$/, '')
   const audio = (draft.audio_output_path ?? '').replace(/\/$/, '')
   const fine = checkLocation('bucket_output_path', bucket, provider, findings)
-  if (checkLocation('audio_output_path', audio, provider, findings) && utf8Length(audio) > LONGEST_AUDIO_DIRECTORY) {
-    const message = `audio_output_path must not be longer than ${LONGEST_AUDIO_DIRECTORY} bytes: file names follow it`
-    findings.problem('invalid_output_path', 'audio_output_path', message, { maximum: LONGEST_AUDIO_DIRECTORY })
-  }
+  checkLocation('audio_output_path', audio, provider, findings)
   if (provider === undefined) return
   if (fine) checkRoot(draft, provider, findings)
   const directory = directoryOf(provider, bucket)
@@ -32,10 +27,6 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
     if (output === '' || !checkLocation(field, output, provider, findings)) continue
     const { root, path } = splitLocation(provider, output)
     const key = root === null ? joinPath(directory, normalisePath(path)) : normalisePath(path)
-    if (utf8Length(key) > MAX_LENGTH.path_bytes) {
-      const message = `${field} under bucket_output_path is longer than ${MAX_LENGTH.path_bytes} bytes`
-      findings.problem('invalid_output_path', field, message, { maximum: MAX_LENGTH.path_bytes })
-    }
     // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
     const audio = audioFileLike(key, provider, draft)
     if (audio !== null) {
@@ -56,6 +47,8 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
   }
+  // Of paths that are wrong in another way, the length tells nothing.
+  if (findings.problems.length === before) checkPathLengths(draft, provider, findings)
 }
 
 /** The audio profile whose file in audio_output_path could have that path; null = none. */

@@ -65,6 +65,22 @@ export const MAX_LENGTH = {
   cache_control: 200,
 } as const
 
+/** `out/<account>/<job_id>/`, with the longest account that there may be. */
+const OWN_STORE_PREFIX_BYTES = 'out/'.length + 40 + 1 + 36 + 1
+
+/**
+ * Bytes that the path of an output may have below its destination, so that its store takes it as a key (1,024 bytes: Amazon,
+ * Google, Oracle, R2). In front of it stands nothing in a store of the customer's; what goes to an http server is staged
+ * under digests, of one length whatever the path.
+ */
+export const OUTPUT_PATH_BYTES = {
+  aws: MAX_LENGTH.path_bytes,
+  gcloud: MAX_LENGTH.path_bytes,
+  http: MAX_LENGTH.path_bytes,
+  oracle: MAX_LENGTH.path_bytes,
+  'vendor-store': MAX_LENGTH.path_bytes - OWN_STORE_PREFIX_BYTES,
+} as const
+
 /** Days after which the service removes what it keeps. */
 export const RETENTION_DAYS = { unfinished_uploads: 3, uploads: 7, outputs: 30, jobs: 90 } as const
 
@@ -112,6 +128,7 @@ export function publishedLimits(quotas: {
     program_number: PROGRAM_NUMBER,
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
     string_lengths: MAX_LENGTH,
+    output_path_bytes: OUTPUT_PATH_BYTES,
     video_bitrate_kbps: {
       floor: FLOOR_KBPS,
       minimum_formula: 'max(100, round50(2300 * (width*height/2073600)^0.75 * C * M)), a half rounded down',

@@ -1,10 +1,9 @@
 // In charge of: the relative path of an output below the job's destination, and what such a path may contain.
 // Not in charge of: where the destination is (the store), whether two profiles meet (destinations.ts).
-import { isCleanText, schemeOf, utf8Length } from './addresses.ts'
-import { MAX_LENGTH } from './limits.ts'
+import { isCleanText, schemeOf } from './addresses.ts'
 import type { AudioCodec, AudioProfile, JobSpec, VideoProfile } from './spec.ts'
 
-/** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. */
+/** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. Not its length (pathLengths.ts). */
 export function checkPath(path: string): string | null {
   if (path === '') return 'is empty'
   if (schemeOf(path) !== null || /^[a-z][a-z0-9+.-]*:\//i.test(path)) return 'must not begin with a scheme'
@@ -15,7 +14,6 @@ export function checkPath(path: string): string | null {
   if (elements.includes('..')) return 'must not contain .. as an element'
   if (elements.includes('')) return 'must not contain an empty element, nor end with a slash'
   if (normalisePath(path) === '') return 'names no file'
-  if (utf8Length(path) > MAX_LENGTH.path_bytes) return `must not be longer than ${MAX_LENGTH.path_bytes} bytes`
   return null
 }
 

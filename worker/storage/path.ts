@@ -1,7 +1,6 @@
 // In charge of: keeping a relative path below the prefix that it is appended to.
+import { MAX_LENGTH } from '#contract/limits.ts'
 import { StoreError } from './store.ts'
-
-const MAX_KEY_BYTES = 1024
 
 /**
  * Returns `prefix + path`.
@@ -16,7 +15,7 @@ export function keyBelow(prefix: string, path: string, provider: string, operati
     // oxlint-disable-next-line no-control-regex
     /[\u0000-\u001f\u007f\\]/.test(path) ||
     !path.isWellFormed() ||
-    new TextEncoder().encode(key).byteLength > MAX_KEY_BYTES
+    new TextEncoder().encode(key).byteLength > MAX_LENGTH.path_bytes
   if (wrong) throw new StoreError('invalid', provider, operation, 'The path of an object is not a plain relative path.')
   return key
 }

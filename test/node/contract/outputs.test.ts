@@ -20,12 +20,9 @@ describe('the path of an output', () => {
 })
 
 describe('a path', () => {
-  it.each(['a.mp4', 'a/b/c.ts', 'ünï/😀.mp4', '12:30.mp4', 'a b', '...', 'a'.repeat(1024)])(
-    '%s is accepted',
-    (path) => {
-      expect(checkPath(path)).toBeNull()
-    },
-  )
+  it.each(['a.mp4', 'a/b/c.ts', 'ünï/😀.mp4', '12:30.mp4', 'a b', '...'])('%s is accepted', (path) => {
+    expect(checkPath(path)).toBeNull()
+  })
 
   it.each([
     ['', 'empty'],
@@ -42,8 +39,6 @@ describe('a path', () => {
     ['s3://b/k', 'scheme'],
     ['https:/b', 'scheme'],
     ['.', 'no file'],
-    ['a'.repeat(1025), '1024 bytes'],
-    ['é'.repeat(513), '1024 bytes'],
   ])('%j is refused', (path, part) => {
     expect(checkPath(path)).toContain(part)
   })
