@@ -90,10 +90,12 @@ export function describe(id: number, { status }: JobRead): string {
   const failed = status.failed_starts
   const starts =
     failed === null ? '' : `, no transcoder could be started (${failed.count} tries, the next at ${failed.next_try_at})`
+  const away = status.waiting_for
+  const waiting = away === null ? '' : `, waits: ${away.message} (${away.code}; the next try at ${away.next_try_at})`
   const queue = before === null ? '' : `, ${before}${before >= MAX_QUEUE_POSITION ? ' or more' : ''} before it`
   return plain(
     [
-      `Job ${id} ${end}${queue}${starts}`,
+      `Job ${id} ${end}${queue}${starts}${waiting}`,
       ...status.warnings.map(({ message }) => `  note: ${message}`),
       ...status.outputs.map(({ path, size, url }) => `  ${path}  ${size} bytes  ${url}`),
       ...(status.estimate ? [`  estimate: ${JSON.stringify(status.estimate)}`] : []),

@@ -41,6 +41,8 @@ export async function statusOf(
     position: job.position ?? null,
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
+    // Afterwards it waits for a transcoder, like any other.
+    lostTo: job.lost_to === null || job.not_before <= Date.now() ? null : (JSON.parse(job.lost_to) as JobError),
     createdAt: job.created_at,
     startedAt: job.started_at,
     finishedAt: job.finished_at,

@@ -83,6 +83,13 @@ const status: Record<keyof PublicStatus, Schema> = {
     required: ['count', 'next_try_at'],
     properties: { count: { type: 'integer', description: 'In a row.' }, next_try_at: time },
   },
+  waiting_for: {
+    type: ['object', 'null'],
+    description:
+      'While the job waits for a source or a store that is away, or for whatever else ended its last attempt; `attempt.lost` has the same.',
+    required: ['code', 'message', 'next_try_at'],
+    properties: { code: text, message: text, next_try_at: time },
+  },
   eta_seconds: { type: ['number', 'null'] },
   created_at: time,
   started_at: orNull(time),

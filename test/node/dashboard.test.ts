@@ -247,6 +247,7 @@ const status = {
   phase: 'queued',
   queue_position: 2,
   failed_starts: null,
+  waiting_for: null,
   eta_seconds: null,
   dry_run: false,
 } as Parameters<typeof situation>[0]
@@ -258,6 +259,10 @@ test.for([
   [
     { failed_starts: { count: 4, next_try_at: '2026-01-01T00:00:00.000Z' } },
     'No transcoder could be started so far (4 tries); it is tried again.',
+  ],
+  [
+    { waiting_for: { code: 'source_unreachable', message: 'It is away.', next_try_at: '2026-01-01T00:00:00.000Z' } },
+    'Waiting; the last attempt ended: It is away. It is tried again.',
   ],
   [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding; about 1 min 15 s left.'],
   [{ job_completed: true, phase: 'done' }, 'All outputs are in place.'],

@@ -261,6 +261,7 @@ export class Service {
       position: null,
       startsFailed: task.starts_failed,
       notBefore: task.not_before,
+      lostTo: null,
       createdAt: job.created_at,
       startedAt: job.started_at,
       finishedAt: job.finished_at,

@@ -20,7 +20,7 @@ async function expireLease(attempt: Attempt): Promise<void> {
 
 /** The cron's sweep, late enough for every back-off to be over. */
 async function sweepLater(): Promise<void> {
-  moveClock(2 * 60_000)
+  moveClock(3 * 60_000)
   await sweep(env)
 }
 
@@ -131,6 +131,62 @@ test('a job whose attempts are lost too often fails with a sentence, not in a lo
   // Ten minutes each by the test's clock: too long for a container's life.
   expect(end.error.code).toBe('too_long_for_one_attempt')
 })
+
+test('a source that is away is waited for in the queue: another job has the slot, and it is told why', async () => {
+  const id = await create()
+  const first = await started()
+  const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file now (500).' }
+  await first.door('POST', '/fail', { reason: 'failed', error: { ...away, details: { status: 500 } } })
+  // Whoever comes meanwhile is served: nothing is held for the one that waits.
+  for (let n = 0; n < 3; n++) {
+    const other = await create()
+    const attempt = await started()
+    expect(attempt.job).not.toBe(first.job)
+    await attempt.finish([await attempt.store('film.mp4', new Uint8Array(1))])
+    expect(await status(other)).toMatchObject({ job_completed: true, error: null })
+  }
+  const waiting = await status(id)
+  expect(waiting).toMatchObject({ state: 'ready', phase: 'queued', error: null, waiting_for: away })
+  expect(Date.parse(waiting.waiting_for.next_try_at)).toBeGreaterThan(Date.now())
+  const { events } = await (await call(`/api/v0/job/${id}/events`)).json<any>()
+  expect(events.at(-1)).toMatchObject({
+    type: 'attempt.lost',
+    error: away,
+    message: `Attempt 1 ended without a result (${away.message}); another one follows in 15 s.`,
+  })
+  await sweepLater()
+  const second = await started()
+  expect([second.job, second.run.attempt]).toEqual([first.job, 2])
+  expect((await status(id)).waiting_for).toBe(null)
+  // It is back.
+  await second.finish([await second.store('film.mp4', new Uint8Array(1))])
+  expect(await status(id)).toMatchObject({ job_completed: true, error: null })
+})
+
+test('a source that stays away ends the job with its sentence after four attempts', async () => {
+  const id = await create()
+  for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
+    const attempt = await started()
+    const error = { code: 'source_unreachable', message: 'It is away.' }
+    await attempt.door('POST', '/fail', { reason: 'failed', error })
+    if (n < MAX_LOST_ATTEMPTS) await sweepLater()
+  }
+  expect(await status(id)).toMatchObject({
+    state: 'error',
+    error: { code: 'source_unreachable', message: 'It is away.' },
+    waiting_for: null,
+  })
+})
+
+test.each(['host_not_found', 'connection_refused', 'tls_failed'])(
+  '%s ends the job with its first attempt',
+  async (code) => {
+    const id = await create()
+    const attempt = await started()
+    await attempt.door('POST', '/fail', { reason: 'failed', error: { code, message: 'It is so.', field: 'input' } })
+    expect(await status(id)).toMatchObject({ state: 'error', error: { code, message: 'It is so.', field: 'input' } })
+  },
+)
 
 test('a transcoder that gives its task back on SIGTERM makes room for another attempt at once', async () => {
   const id = await create()

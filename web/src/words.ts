@@ -103,6 +103,8 @@ export function situation(status: PublicStatus): string {
   if (standing === 'cancelled') return 'The job was cancelled.'
   const failed = status.failed_starts
   if (failed) return `No transcoder could be started so far (${failed.count} tries); it is tried again.`
+  const away = status.waiting_for
+  if (away) return `Waiting; the last attempt ended: ${away.message} It is tried again.`
   const before = status.queue_position
   if (status.phase === 'queued' && before !== null) {
     if (before >= MAX_QUEUE_POSITION) return `Waiting; ${before} jobs or more are before it.`

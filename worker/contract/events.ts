@@ -28,6 +28,8 @@ export interface StoredEvent {
   /** Container `slot-k`, or the k-th local transcoder. */
   slot?: number
   error?: JobError
+  /** Of an attempt that was lost: seconds until the next. */
+  retrySeconds?: number
   /** Of starts that failed: how many in a row, why the last did, and seconds until the next. */
   starts?: { failed: number; reason: StartFailure; retrySeconds: number }
 }
@@ -60,6 +62,7 @@ export function eventOf(
   delayMs: number,
 ): StoredEvent | null {
   const attempt = next.attempt > 0 ? { attempt: next.attempt } : {}
+  const retry = { retrySeconds: Math.round(delayMs / 1000) }
   switch (next.state) {
     case 'completed':
     case 'cancelled':
@@ -71,13 +74,15 @@ export function eventOf(
     case 'running':
       return { type: 'attempt.started', at, ...attempt, ...(from.slot === null ? {} : { slot: from.slot }) }
     case 'queued':
-      if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt }
+      if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt, ...retry }
       if (event.type === 'evicted') return { type: 'attempt.evicted', at, ...attempt }
       if (event.type === 'start_failed' && isTold(next.starts_failed)) {
         const starts = { failed: next.starts_failed, reason: event.reason, retrySeconds: Math.round(delayMs / 1000) }
         return { type: 'attempt.start_failed', at, ...attempt, starts }
       }
-      return event.type === 'attempt_failed' ? { type: 'attempt.lost', at, ...attempt, error: event.error } : null
+      return event.type === 'attempt_failed'
+        ? { type: 'attempt.lost', at, ...attempt, ...retry, error: event.error }
+        : null
     case 'starting':
       return null
   }
@@ -101,7 +106,7 @@ const sentences: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
   'attempt.evicted': (event) =>
     `Attempt ${event.attempt} was given back, because its transcoder was told to stop; another one follows. It does not count as lost.`,
   'attempt.lost': (event) =>
-    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another one follows.`,
+    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another one follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.`,
   'job.committing': () => 'Everything is stored; the outputs are being put in their places.',
   'job.completed': () => 'The job is completed.',
   'job.failed': (event) => `The job failed: ${event.error?.message ?? 'no reason is known.'}`,

@@ -57,6 +57,8 @@ export interface PublicStatus {
   queue_position: number | null
   /** While a job waits because no transcoder could be started for it: how often in a row, and when it is tried again. */
   failed_starts: { count: number; next_try_at: string } | null
+  /** While a job waits for a source or a store, or for whatever else ended its last attempt: why, and when it is tried again. */
+  waiting_for: { code: string; message: string; next_try_at: string } | null
   eta_seconds: number | null
   created_at: string
   started_at: string | null
@@ -81,6 +83,8 @@ export interface StatusFacts {
   /** Starts in a row that failed, and when the next is due, in milliseconds since 1970. */
   startsFailed: number
   notBefore: number
+  /** What ended the last attempt, while the task waits because of it. */
+  lostTo: JobError | null
   /** Milliseconds since 1970. */
   createdAt: number
   startedAt: number | null
@@ -147,6 +151,11 @@ function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): Pu
   return { count, next_try_at: new Date(notBefore).toISOString() }
 }
 
+function waitingFor({ task, lostTo, notBefore }: StatusFacts): PublicStatus['waiting_for'] {
+  if (task !== 'queued' || lostTo === null) return null
+  return { code: lostTo.code, message: lostTo.message, next_try_at: new Date(notBefore).toISOString() }
+}
+
 /** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
 export function publicStatus(facts: StatusFacts): PublicStatus {
   const { progress } = facts
@@ -167,6 +176,7 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     input_name: facts.inputName,
     queue_position: facts.position,
     failed_starts: failedStarts(facts),
+    waiting_for: waitingFor(facts),
     eta_seconds:
       ended || facts.task !== 'running'
         ? null

@@ -44,6 +44,8 @@ export interface JobWithTask extends JobRow {
   starts_failed: number
   /** A queued task waits until then; milliseconds since 1970. */
   not_before: number
+  /** Of a task that waits: why its last attempt ended, where a reason was given (JSON). */
+  lost_to: string | null
 }
 
 export interface NewJob {
@@ -128,7 +130,8 @@ export function findIdempotency(db: D1Database, account: string, key: string) {
     .first<{ fingerprint: string; job_id: string; warnings: string }>()
 }
 
-const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before`
+const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before,
+  CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
 const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
 /** Whole rows of jobs with their tasks; a WHERE follows. */
 export const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`

@@ -226,6 +226,7 @@ function created(c: Context<AppEnv>, job: Created): Response {
         position: null,
         startsFailed: 0,
         notBefore: 0,
+        lostTo: null,
         createdAt: job.createdAt,
         startedAt: null,
         finishedAt: null,
