@@ -55,13 +55,29 @@ function request(schema: { shape: Record<string, z.core.$ZodType> }, required: r
   return { type: 'object', properties, required }
 }
 
+/** A time, or nothing in one of its forms (packaging.ts). */
+const timeOrNothing: Schema = {
+  anyOf: [
+    {
+      type: 'string',
+      format: 'date-time',
+      pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$`,
+    },
+    { enum: ['', false, null] },
+  ],
+}
+
 const withLists = request(jobFields, ['input', 'videoProfiles', 'audioProfiles', 'cloud_credentials'])
 
 export const requestSchemas: Record<string, Schema> = {
   Job: {
     ...withLists,
     properties: {
-      ...(withLists['properties'] as object),
+      ...(withLists['properties'] as Record<string, Schema>),
+      program_start_time: {
+        ...timeOrNothing,
+        description: (withLists['properties'] as Record<string, Schema>)['program_start_time']?.description ?? '',
+      },
       videoProfiles: {
         type: 'array',
         minItems: VIDEO_PROFILES.minimum,

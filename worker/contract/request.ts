@@ -86,8 +86,9 @@ const optionalText = (description: string, maximum: number) =>
     description,
     expects: `a text of at most ${maximum} characters`,
   })
-/** An extension that this version knows by name only: availability.ts refuses it whenever it is set. */
-const extension = (description: string) => field(z.optional(z.unknown()), { description, expects: 'left out' })
+/** Read by packaging.ts: nothing, in any of its forms, is as good as a time. */
+const optionalTime = (description: string) =>
+  field(z.optional(z.unknown()), { description, expects: 'a time with its zone, like "2026-01-31T20:15:00Z"' })
 
 /** 2.2, element of videoProfiles. */
 export const videoProfile = z.object({
@@ -280,7 +281,7 @@ export const jobFields = z.object({
       expects: `directives separated by commas, like "public, max-age=86400", of at most ${limits.MAX_LENGTH.cache_control} characters`,
     },
   ),
-  program_start_time: extension('First PROGRAM-DATE-TIME.'),
+  program_start_time: optionalTime('First PROGRAM-DATE-TIME of segmented output.'),
 })
 
 /** The whole body of job creation, for documentation and types; job.ts reads it field by field, so that every problem is found. */

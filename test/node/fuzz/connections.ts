@@ -1,7 +1,7 @@
 // In charge of: sending each raw form, and holding many connections open that stand still, with what the service must still do.
 // Not in charge of: the forms (raw.ts).
 import { BASES, FORMS, isOfBase, judgeRaw, SENTINEL, type Base, type Form } from './raw.ts'
-import type { Finding } from './fuzz.ts'
+import { RAW, type Finding } from './fuzz.ts'
 import { holdOpen, type Wire } from './wire.ts'
 import type { World } from './world.ts'
 
@@ -23,7 +23,7 @@ export async function sendRaw(world: World, wire: Wire, { form, base }: Sending)
     half: true,
     toTheEnd: true,
   })
-  const about = `raw, ${form.name}`
+  const about = `${RAW}: ${form.name}`
   const request = JSON.stringify(text.length > 1500 ? `${text.slice(0, 1500)}… (${text.length} bytes)` : text)
   const answer = heard.raw.subarray(0, 1500).toString('utf8')
   const wrong = judgeRaw(form, heard, world.secrets, [world.service.stateDir])

@@ -27,7 +27,7 @@ export class Document {
 
   constructor(json: JsonSchema) {
     this.#json = json
-    this.#ajv = new Ajv2020({ strict: false, allErrors: true })
+    this.#ajv = new Ajv2020({ strict: false, strictNumbers: true, allErrors: true })
     addFormats.default(this.#ajv)
     this.#ajv.addSchema(json, 'doc')
     this.operations = Object.entries<JsonSchema>(json['paths']).flatMap(([path, methods]) =>
@@ -95,7 +95,7 @@ export class Document {
 
   /** Whether any operation has this address. */
   knows(target: string): boolean {
-    const paths = pathsOf(target)
+    const paths = pathsOf(target).flatMap((path) => [path, path.replace(/(.)\/+$/, '$1')])
     return this.operations.some((one) => paths.some((path) => matches(one.path, path)))
   }
 }

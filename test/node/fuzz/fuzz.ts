@@ -18,11 +18,14 @@ export interface Finding {
   answer: string
 }
 
+/** What is not drawn by this file (connections.ts). */
+export const RAW = 'raw'
+
 /** For a person: what is wrong, how to see it again. */
 export const tell = ({ about, what, seed, request, answer }: Finding): string =>
   [
     `${about}: ${what}`,
-    `  again: FUZZ_SEED=${seed} FUZZ_ONLY='${about}' npm run fuzz`,
+    `  again: FUZZ_SEED=${seed} FUZZ_ONLY='${about.startsWith(RAW) ? RAW : about}' npm run fuzz`,
     `  ${request}`,
     ...answer.split(/\r?\n/).map((line) => `  | ${line}`),
   ].join('\n')

@@ -17,6 +17,9 @@ export interface Facts {
   places: readonly string[]
 }
 
+/** An address of so many may be refused by whatever stands in front. */
+const MANY_CHARACTERS = 8000
+
 /** Sentences without ids, numbers or values, so that the same fault has the same sentence. */
 export function judge(request: Request, heard: Heard, facts: Facts): string[] {
   const leaks = leaksIn(heard.raw, facts.secrets, facts.places).map((what) => `the answer has ${what}`)
@@ -34,6 +37,8 @@ function ofAnswer(request: Request, answer: Answer, facts: Facts): string[] {
     // RFC 9110, 9.1: an unrecognized method is 501, one that is not allowed here 405.
     return status >= 400 && (status < 500 || status === 501) ? [] : [`${status} to an unknown method`]
   }
+  // More than some parts on the way take (RFC 9110, 15.5.15), which know nothing of the shape.
+  if (status === 414 && request.target.length > MANY_CHARACTERS) return []
   if (status === 503 && errorOf(answer)?.code === 'unavailable') {
     return headerOf(answer, 'retry-after') === null ? ['503 without Retry-After'] : []
   }
@@ -198,7 +203,8 @@ const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
 function byRequest(one: Described, request: Request, answer: Answer, target: string, facts: Facts): string[] {
   const isTaken = answer.status < 300
   const wrong: string[] = []
-  const query = new URLSearchParams(target.split('?').slice(1).join('?').split('#')[0])
+  // A query that begins with "?" would lose it.
+  const query = new URLSearchParams(`&${target.split('?').slice(1).join('?').split('#')[0] ?? ''}`)
   let isQueryRight = [...query.keys()].every((name) =>
     one.parameters.some((each) => each.in === 'query' && each.name === name),
   )

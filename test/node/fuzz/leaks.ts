@@ -8,7 +8,7 @@ const FORMS: [what: string, pattern: RegExp][] = [
   // Also as JSON has it.
   ['a stack trace', /(?:\n|\\n)\s+at (?:async )?[\w.<>[\] ]+ ?\(?(?:file:|node:|\/|[A-Za-z]:\\|[\w./-]+:\d+:\d+)/],
   ['a place in the code', /[\w/-]+\.[cm]?[jt]s:\d+(?::\d+)?/],
-  ['a module of the machine', /node_modules|node:internal|file:\/\/\/|workerd\/|miniflare|wrangler/i],
+  ['a module of the machine', /node_modules|node:internal|file:\/\/\/|workerd\/|miniflare/i],
   ['a statement of the database', /SQLITE_|D1_ERROR|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM)\b [\w*]+/],
   ['an error of the runtime', /(?:Type|Range|Reference|Syntax)Error\b|is not a function|Cannot read propert/],
   ["a host of the client's making", new RegExp(MADE_UP_HOST.replaceAll('.', String.raw`\.`), 'i')],

@@ -2,7 +2,7 @@
 // FUZZ_ONLY (names of operations, with commas).
 // Not in charge of: one run (fuzz.ts), raw connections (connections.ts).
 import { pipeline, sendings, sendRaw, standStill } from './connections.ts'
-import { Fuzz, tell, type Finding } from './fuzz.ts'
+import { Fuzz, RAW, tell, type Finding } from './fuzz.ts'
 import { BASES } from './raw.ts'
 import { wireTo } from './wire.ts'
 import { World } from './world.ts'
@@ -26,19 +26,19 @@ const wire = wireTo(world.service.base)
 const begin = performance.now()
 const fuzz = new Fuzz(world, wire)
 const names = fuzz.names()
-const unknown = only.filter((name) => !names.includes(name) && !name.startsWith('raw'))
-if (unknown.length > 0) throw new Error(`FUZZ_ONLY has ${unknown.join(', ')}; there is raw, ${names.join(', ')}`)
-if (only.some((name) => !name.startsWith('raw')) || only.length === 0) await fuzz.run(requests, seed, only)
+const unknown = only.filter((name) => !names.includes(name) && name !== RAW)
+if (unknown.length > 0) throw new Error(`FUZZ_ONLY has ${unknown.join(', ')}; there is ${[RAW, ...names].join(', ')}`)
+if (only.length === 0 || only.some((name) => name !== RAW)) await fuzz.run(requests, seed, only)
 const findings: Finding[] = [...fuzz.report.findings]
 let connections = 0
-if (only.length === 0 || only.some((name) => name.startsWith('raw'))) {
+if (only.length === 0 || only.includes(RAW)) {
   for (const sending of sendings(BASES.length)) {
     connections++
     for (const finding of await sendRaw(world, wire, sending))
       if (!findings.some(({ about, what }) => about === finding.about && what === finding.what)) findings.push(finding)
   }
   const wrong = [...(await standStill(world, wire, STILL)), ...(await pipeline(world, wire, PIPELINED))]
-  findings.push(...wrong.map((what) => ({ about: 'raw', what, seed, request: '', answer: '' })))
+  findings.push(...wrong.map((what) => ({ about: RAW, what, seed, request: '', answer: '' })))
   connections += STILL + 1
 }
 

@@ -3,9 +3,9 @@
 export const PENDING: readonly RegExp[] = [
   // The front door of local mode.
   /^the runtime: /,
-  /^raw, chunks: /,
-  /^raw, (?:a body|chunks|a chunk) that /,
-  /^raw, (?:chunks without a last one|Expect without a body|CONNECT|OPTIONS \*|GET \*|two Hosts|Host: )/,
+  /^raw: chunks: /,
+  /^raw: (?:a body|chunks|a chunk) that /,
+  /^raw: (?:chunks without a last one|Expect without a body|CONNECT|OPTIONS \*|GET \*|two Hosts|Host: )/,
   // Addresses below a grant, the type of 416, the errors of the task API.
   /^GET \/o\/.*: 500 internal/,
   /: 416 has a type that is not in the document/,
