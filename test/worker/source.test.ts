@@ -5,6 +5,11 @@ import { expect, test } from 'vitest'
 import { BASE, call } from './client.ts'
 import { create, started } from './stage.ts'
 
+test('who has no token of the task is told which kind of key it takes (RFC 9110, 15.5.2)', async () => {
+  const refused = await call('/task/none/input')
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+})
+
 test.each(['"a"', '"abcde"', '"AAAA"', '"____"'])(
   'If-Match %s, no tag of ours, is another object than this one',
   async (tag) => {

@@ -56,7 +56,11 @@ const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
   const task = c.req.param('id') ?? ''
   const token = /^Bearer ([\w.-]{1,500})$/.exec(c.req.header('authorization') ?? '')?.[1]
   const attempt = token === undefined ? null : await attemptOf(c.env, task, token)
-  if (attempt === null) throw new RequestError('unauthorized', 'The token is not one of this task.')
+  if (attempt === null) {
+    throw new RequestError('unauthorized', 'The token is not one of this task.', {
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
   c.set('attempt', attempt)
   c.set('task', task)
   // A task's id is its job's backend id and a number.

@@ -10,5 +10,4 @@ export const PENDING: readonly RegExp[] = [
   /^GET \/o\/.*: 500 internal/,
   /: 416 has a type that is not in the document/,
   /^the task API: (?:502 output_unreachable|500 internal)/,
-  /^other addresses: 401 without www-authenticate/,
 ]
