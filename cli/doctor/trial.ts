@@ -12,13 +12,15 @@ import type { Client } from '../../client/client.ts'
 import { download } from '../../client/download.ts'
 import { follow } from '../../client/follow.ts'
 import { reach } from '../../client/http.ts'
-import { fault, ok } from './finding.ts'
+import { fault, ok, warning } from './finding.ts'
 import type { Traces } from './traces.ts'
 
 const POLL_MS = 500
 const SILENCE_MS = 30_000
 const LOST =
   'See "attempts are lost" in docs/troubleshooting.md, and the log of the Worker and of the container (npx wrangler tail; [observability]).'
+
+const EVICTED = 'A rollout or a restart of a host is under way: run this again afterwards.'
 
 export interface Seconds {
   /** From its creation until the transcoder asked for its task: queue, container, transcoder. */
@@ -90,6 +92,8 @@ export async function tryJob(bench: Bench, trial: Trial): Promise<Tried> {
   const damage = await (trial.verify ?? ((list) => fetchAll(list, bench.signal)))(outputs)
   if (damage !== null) return wrong(damage)
   const bytes = outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
+  const evicted = events.find(({ type }) => type === 'attempt.evicted')
+  if (evicted) return { check: warning(name, evicted.message, EVICTED), figures }
   const made = trial.dryRun
     ? 'planned'
     : `${outputs.length} ${outputs.length === 1 ? 'output' : 'outputs'}, ${bytes} bytes, as announced`

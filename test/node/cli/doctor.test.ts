@@ -136,13 +136,13 @@ describe('wrangler.toml', () => {
     const wrangler = space.file('node_modules/.bin/wrangler')
     await writeFile(
       wrangler,
-      `#!/bin/sh\ncase "$1" in\nsecret) echo '[{"name":"ADMIN_KEY","type":"secret_text"},{"name":"VAULT_KEYS","type":"secret_text"}]';;\nd1) echo 'Migrations to be applied:'; echo '│ 0008_marks.sql │';;\nesac\n`,
+      `#!/bin/sh\ncase "$1" in\nsecret) echo '[{"name":"ADMIN_KEY","type":"secret_text"},{"name":"VAULT_KEYS","type":"secret_text"}]';;\nd1) echo 'Migrations to be applied:'; echo '│ 0010_marks.sql │';;\nesac\n`,
     )
     await chmod(wrangler, 0o755)
     const checks: Check[] = JSON.parse((await doctor(['--json'])).stdout).sections.Configuration
     expect(wrong(checks)).toEqual([
       expect.objectContaining({ name: 'deployed_secrets', remedy: 'npx wrangler secret put SERVICE_SECRET' }),
-      expect.objectContaining({ name: 'deployed_migrations', message: expect.stringContaining('0008_marks.sql') }),
+      expect.objectContaining({ name: 'deployed_migrations', message: expect.stringContaining('0010_marks.sql') }),
     ])
     await writeFile(wrangler, '#!/bin/sh\necho "You must be logged in" >&2\nexit 1\n')
     const without: Check[] = JSON.parse((await doctor(['--json'])).stdout).sections.Configuration
@@ -250,6 +250,13 @@ describe('an address', () => {
           JSON.stringify({ ...health, status: 'not_ready', missing: ['the database has no tables (…)'] }),
         ),
       },
+    ],
+    [
+      'cannot start',
+      'health',
+      'fault',
+      /log/,
+      { '/health': plain(200, JSON.stringify({ ...health, status: 'degraded', starts_failing: 3 })) },
     ],
     [
       'has another time',

@@ -1,0 +1,67 @@
+// `splicepoint doctor` against the service as it is deployed: what it says of a whole one, with the figures of this machine.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROOT } from '../../scripts/local/settings.ts'
+import { until } from '../node/service/client.ts'
+import { isWanted, useEngine } from './engine.ts'
+import { Laboratory } from './laboratory.ts'
+
+const MINUTE_MS = 60_000
+
+interface Ran {
+  code: number
+  report: any
+}
+
+function doctor({ base, apiKey, adminKey }: Laboratory, ...args: string[]): Promise<Ran> {
+  const env = { ...process.env, SPLICEPOINT_KEY: apiKey, SPLICEPOINT_ADMIN_KEY: adminKey }
+  return new Promise((done, fail) => {
+    execFile(
+      process.execPath,
+      [join(ROOT, 'cli/splicepoint.js'), 'doctor', base, '--json', ...args],
+      { env },
+      (error, stdout, stderr) => {
+        if (stdout === '') fail(new Error(stderr))
+        else done({ code: error === null ? 0 : Number(error.code), report: JSON.parse(stdout) })
+      },
+    )
+  })
+}
+
+// CONTAINERS names no engine: skipped.
+describe.skipIf(!isWanted)('doctor', () => {
+  let lab: Laboratory
+  beforeAll(async () => {
+    await useEngine()
+    lab = await Laboratory.start({ allowPrivateHosts: '', slots: 2 })
+    // Nothing rings the cron of wrangler dev.
+    await fetch(`${lab.base}/cdn-cgi/handler/scheduled`)
+  }, 25 * MINUTE_MS)
+  afterAll(() => lab?.[Symbol.asyncDispose]())
+
+  it(
+    'finds a whole service whole: cold starts, a change of job, a cancel, no attempt lost, nothing left',
+    { timeout: 10 * MINUTE_MS },
+    async () => {
+      const { code, report } = await doctor(lab)
+      const found = Object.values<any[]>(report.sections).flat()
+      expect(found.filter(({ verdict }) => verdict === 'fault')).toEqual([])
+      expect(code).toBe(0)
+      for (const { attempt, lost } of report.jobs) expect({ attempt, lost }).toEqual({ attempt: 1, lost: 0 })
+      expect(found.find(({ name }) => name === 'change')).toMatchObject({ verdict: 'ok' })
+      expect(report.figures).toMatchObject({
+        cold_start_seconds: expect.any(Number),
+        cancel_seconds: expect.any(Number),
+      })
+      console.log(
+        JSON.stringify({
+          figures: report.figures,
+          jobs: report.jobs.map(({ name, seconds }: any) => ({ name, ...seconds })),
+        }),
+      )
+      expect(await (await lab.call('/api/v0/job')).json()).toMatchObject({ jobs: [] })
+      await until('no container to be left', async () => (await lab.boxes()).length === 0, 2 * MINUTE_MS)
+    },
+  )
+})
