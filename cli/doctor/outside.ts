@@ -49,6 +49,7 @@ interface Health {
   missing?: unknown
   slots?: unknown
   starts_failing?: unknown
+  transcoders_silent?: unknown
   transcoders?: unknown
   egress?: unknown
 }
@@ -165,13 +166,9 @@ function judgeHealth(health: Health, code: number): Check[] {
   if (status === 'degraded') {
     const remedy =
       'Read the events of a job that waits; then the container’s log. "Jobs wait for ever" in docs/troubleshooting.md.'
-    return [
-      fault(
-        'health',
-        `${String(health.starts_failing)} jobs wait because no transcoder could be started for them.`,
-        remedy,
-      ),
-    ]
+    const waiting = `${String(health.starts_failing)} jobs wait because no transcoder could be started for them.`
+    const silent = Number(health.transcoders_silent)
+    return [fault('health', silent > 0 ? `${silent} of the transcoders do not answer. ${waiting}` : waiting, remedy)]
   }
   const remedies: readonly [RegExp, string][] = [
     [/secret (\w+) is not set/, 'npx wrangler secret put NAME'],

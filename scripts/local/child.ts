@@ -45,6 +45,10 @@ export class KeptChild<Ready> {
     this.#options = options
   }
 
+  get name(): string {
+    return this.#options.name
+  }
+
   /** null while it is not running. */
   get pid(): number | null {
     return this.#child?.pid ?? null

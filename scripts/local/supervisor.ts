@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
+import { attend } from './attend.ts'
 import { KeptChild } from './child.ts'
 import { FrontDoor } from './front.ts'
 import { endLeftovers, markOf } from './leftovers.ts'
@@ -90,6 +91,12 @@ export class LocalService {
       },
       this.#stopped.signal,
     )
+    for (const [index, child] of this.#transcoders.entries())
+      void attend(
+        () => ({ name: child.name, pid: child.pid, url: transcoderUrls[index] ?? '', kill: () => child.kill() }),
+        this.#report,
+        this.#stopped.signal,
+      )
     return {
       baseUrl,
       apiKey: secrets.API_KEY,

@@ -161,6 +161,7 @@ export const health = {
   missing: [],
   slots: 4,
   starts_failing: 0,
+  transcoders_silent: 0,
   transcoders: 'containers',
   egress: 'platform',
 }

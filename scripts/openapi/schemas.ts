@@ -300,6 +300,10 @@ export const schemas: Record<string, Schema> = {
       ...count,
       description: 'Jobs that wait because no transcoder could be started for them three times in a row or more.',
     },
+    transcoders_silent: {
+      ...count,
+      description: 'Of TRANSCODER_URLS; 0 with containers, which start when they are needed.',
+    },
     transcoders: { enum: ['local', 'containers'] },
     egress: text,
   }),

@@ -1,6 +1,7 @@
 // In charge of: what the service says about itself: health and published limits.
 import { Hono } from 'hono'
 import { publishedLimits } from '#contract/limits.ts'
+import { countSilent } from '../attendance.ts'
 import { settings } from '../env.ts'
 import { countFailingStarts } from '../ledger/metrics.ts'
 import type { AppEnv } from '../http.ts'
@@ -16,7 +17,7 @@ function troubleOf(error: unknown): string {
 }
 
 export const service = new Hono<AppEnv>()
-  /** 200 when jobs can be taken (`degraded`: but their transcoders do not start); 503 with what is missing otherwise. No authentication: load balancers ask. */
+  /** 200 when jobs can be taken (`degraded`: but their transcoders do not start, or do not answer); 503 with what is missing otherwise. No authentication: load balancers ask. */
   .get('/health', async (c) => {
     const missing: string[] = []
     for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
@@ -30,13 +31,15 @@ export const service = new Hono<AppEnv>()
     }
     const { egress, maxSlots, problems, transcoderUrls } = settings(c.env)
     missing.push(...problems)
+    const silent = await countSilent(c.env)
     return c.json(
       {
-        // Jobs are taken while starts fail, and wait.
-        status: missing.length > 0 ? 'not_ready' : startsFailing > 0 ? 'degraded' : 'ok',
+        // Jobs are taken meanwhile, and wait.
+        status: missing.length > 0 ? 'not_ready' : startsFailing > 0 || silent > 0 ? 'degraded' : 'ok',
         missing,
         slots: maxSlots,
         starts_failing: startsFailing,
+        transcoders_silent: silent,
         transcoders: transcoderUrls.length > 0 ? 'local' : 'containers',
         egress,
       },

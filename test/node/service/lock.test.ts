@@ -52,7 +52,10 @@ test(
 test.each([
   ['the service', (service: Service) => [service.ready.pids.start]],
   // Its runtime outlives both: nobody is left to tell it.
-  ['the service and what holds its Worker', (service: Service) => [service.ready.pids.worker, service.ready.pids.start]],
+  [
+    'the service and what holds its Worker',
+    (service: Service) => [service.ready.pids.worker, service.ready.pids.start],
+  ],
   [
     'the service, while its transcoder is stopped',
     (service: Service) => {
