@@ -12,8 +12,11 @@ const { FFMPEG_RECORD: record, NODE_COMPILE_CACHE: cache } = process.env
 if (!record || !cache) throw new Error('FFMPEG_RECORD and NODE_COMPILE_CACHE say where to write.')
 await writeRecord(record, await locateEngine(process.env))
 
+// NODE_DISABLE_COMPILE_CACHE is for this process alone: what it compiles has other flags of V8, and would replace at its end what
+// the transcoder can use.
+const { NODE_DISABLE_COMPILE_CACHE: _, ...env } = process.env
 const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
-  env: { ...process.env, HOST: '127.0.0.1', PORT: '0' },
+  env: { ...env, HOST: '127.0.0.1', PORT: '0' },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const ended = once(child, 'exit')

@@ -70,9 +70,14 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
   })
 
   it('has the compiled code of every module that it runs, and may read it', async () => {
-    const said = await look(
-      `NODE_DEBUG_NATIVE=COMPILE_CACHE node -e "import('/app/transcoder/run.ts').then(() => import('/app/transcoder/control.ts'))" 2>&1`,
-    )
+    // A start as any other: code that was compiled under other flags of V8 would be refused.
+    const script = `
+      const child = require('child_process').spawn(process.execPath, ['transcoder/main.ts'], {
+        env: { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      child.stdout.on('data', (lines) => String(lines).includes('"transcoder":"ready"') && child.kill())`
+    const said = await look(`node -e '${script.replaceAll("'", `'"'"'`)}' 2>&1`)
     const of = (what: RegExp) =>
       said
         .split('\n')
