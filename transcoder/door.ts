@@ -339,15 +339,21 @@ export async function refusal(response: Response, fallback: JobErrorCode): Promi
   const options = { field: said.field, details }
   // 413 is the door's own limit on an output: another attempt would write as much.
   const tooLarge = response.status === 413 && fallback === 'output_unreachable'
+  // A refusal that the service explains by no cause of the job's is the same for every attempt at it.
+  const isVerdict = said.code !== '' && !mayBeTriedAgain(response.status) && response.status !== 409
   const error = new TaskError(
-    known ?? (tooLarge ? 'output_too_large' : fallback),
+    known ?? (tooLarge ? 'output_too_large' : isVerdict ? 'task_refused' : fallback),
     said.message || `The service answered ${response.status}.`,
     options,
   )
-  const mayPass = response.status >= 500 || response.status === 429 || response.status === 408
+  const mayPass = mayBeTriedAgain(response.status)
   // A permanent code is an explained verdict, whatever status carries it; one that must last is one only then.
   if (!mayPass || (known !== null && jobErrors[known].permanent && !isLasting(known))) return error
   return new Transient(error, after, known !== null && known !== 'internal')
+}
+
+function mayBeTriedAgain(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408
 }
 
 interface DoorError {

@@ -153,7 +153,8 @@ async function undo(sink: Sink, objects: { path: string }[], before: Before | nu
 /** At the commit there is no other try of a request: what a store does not take is an output that is missing. */
 function codeOf(error: StoreError): JobErrorCode {
   const { code } = answerTo('output', error)
-  return code === 'output_unreachable' && !error.transient ? 'output_incomplete' : code
+  const isMissing = code === 'output_refused' || (code === 'output_unreachable' && !error.transient)
+  return isMissing ? 'output_incomplete' : code
 }
 
 function described(error: unknown, inPlace: string[]): JobError {

@@ -37,6 +37,7 @@ const answers: Readonly<Record<Side, Readonly<Record<StoreErrorCode, Answer>>>> 
     no_such_upload: { status: 502, code: 'source_unreachable' },
     // Of a server whose answers nobody can use: compressed, with other bytes than were asked for, 405.
     invalid: { status: 400, code: 'source_unsupported' },
+    body_broken: { status: 502, code: 'source_unreachable' },
     unreachable: { status: 502, code: 'source_unreachable' },
   },
   output: {
@@ -49,7 +50,9 @@ const answers: Readonly<Record<Side, Readonly<Record<StoreErrorCode, Answer>>>> 
     source_changed: { status: 502, code: 'output_unreachable' },
     range_not_satisfiable: { status: 502, code: 'output_unreachable' },
     no_such_upload: { status: 502, code: 'output_unreachable' },
-    invalid: { status: 502, code: 'output_unreachable' },
+    // A name or an object that it does not take: it would not the next time either.
+    invalid: { status: 400, code: 'output_refused' },
+    body_broken: { status: 502, code: 'output_unreachable' },
     unreachable: { status: 502, code: 'output_unreachable' },
   },
 }

@@ -24,7 +24,7 @@ export function post(path: string, body: unknown, init: RequestInit & { key?: st
 export function job(change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     input: 'https://media.test/a.mp4',
-    videoProfiles: [{ output: '', width: 640, height: 360, video_bitrate_mode: 'vbr', video_bitrate: 600 }],
+    videoProfiles: [{ output: 'film.mp4', width: 640, height: 360, video_bitrate_mode: 'vbr', video_bitrate: 600 }],
     audioProfiles: [],
     cloud_credentials: { input: { cloud_provider: 'http' } },
     ...change,

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/lifecycle.ts'
+import { apply } from '../../worker/follow.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
@@ -108,7 +109,8 @@ test('a dry run is given up after as many lost attempts as a job', async () => {
   for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
     const attempt = await started()
     expect(attempt.run.attempt).toBe(n)
-    await attempt.door('POST', '/fail', { reason: 'interrupted' })
+    const task = { id: attempt.run.task_id, jobId: attempt.run.task_id.replace(/-0$/, '') }
+    await apply(env, task, { type: 'lost', attempt: n, ranMs: 0 })
     moveClock(2 * 60_000)
     await sweep(env)
   }
@@ -164,7 +166,7 @@ test('an estimate that is no object, or too large to keep, is refused', async ()
 test('the migration keeps the tasks, their indexes and their foreign key', async () => {
   // The whole history on a database of its own, with rows in it before the table is made anew.
   const [first, remake, ...later] = env.TEST_MIGRATIONS
-  const names = ['webhooks', 'tasks', 'jobs', 'accounts', 'slots', 'uploads', 'idempotency', 'api_keys']
+  const names = ['webhooks', 'tasks', 'jobs', 'accounts', 'slots', 'uploads', 'idempotency', 'api_keys', 'marks']
   for (const name of names) await env.DB.prepare(`DROP TABLE ${name}`).run()
   await env.DB.batch(first!.queries.map((query) => env.DB.prepare(query)))
   const row = `(job_id, account, state, config, warnings, created_at, updated_at, deadline_at) VALUES`

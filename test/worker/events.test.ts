@@ -7,6 +7,7 @@ import { PATIENCE_MS } from '../node/patience.ts'
 import type { JobMonitor } from '../../worker/monitor.ts'
 import { call, job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
+import { plan } from './plans.ts'
 import { create, started, transcoders } from './stage.ts'
 
 function follow(id: number, lastEventId?: number): Promise<Response> {
@@ -68,7 +69,7 @@ test('a follower is told what happened before, what happens, and the end; then t
   const stream = new Stream(await follow(id))
   expect(await stream.next()).toMatchObject({ id: '1', event: 'job.created' })
   expect(await stream.next()).toMatchObject({ id: '2', event: 'attempt.started', data: { attempt: 1 } })
-  await attempt.door('POST', '/plan', { plan: { n: 1 }, warnings: [] })
+  await attempt.door('POST', '/plan', { plan: plan(), warnings: [] })
   expect(await stream.next()).toMatchObject({ id: '3', event: 'job.planned' })
   await attempt.beat({ transcoded: 0.42, speed: 2 })
   expect(await stream.next()).toEqual({

@@ -111,10 +111,10 @@ export class Attempt {
   }
 
   /** Stores one small object in one part; → what `finish` says of it. */
-  async store(path: string, bytes: Uint8Array): Promise<FinishPost['objects'][number]> {
+  async store(path: string, bytes: Uint8Array, type = 'video/mp4'): Promise<FinishPost['objects'][number]> {
     const begun = await this.door('POST', '/uploads', {
       path,
-      content_type: 'video/mp4',
+      content_type: type,
       expected_size: bytes.byteLength,
     })
     if (!begun.ok) throw new Error(`begin: ${begun.status}`)
@@ -128,7 +128,7 @@ export class Attempt {
       upload,
       size: bytes.byteLength,
       sha256: [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
-      content_type: 'video/mp4',
+      content_type: type,
       parts: [{ n: 1, etag }],
       profile: 0,
       role: 'media',

@@ -11,6 +11,7 @@ import { sweep } from '../../worker/sweep.ts'
 import { job, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
 import { noProgress } from './fake-transcoder.ts'
+import { plan } from './plans.ts'
 import { create, started, status, transcoders } from './stage.ts'
 
 /** The long form is `npm run repeat`; docs/reliability.md has its figures. */
@@ -50,7 +51,7 @@ test(`each message five times, each post three times, ${JOBS} jobs: as many atte
     seen.add(attempt.job)
     await deliver({ task: attempt.run.task_id, attempt: 1 }, 5)
     for (const answer of await thrice(() => attempt.door('GET', ''))) expect(answer.status).toBe(200)
-    await thrice(() => attempt.door('POST', '/plan', { plan: { n: 1 }, warnings: [] }))
+    await thrice(() => attempt.door('POST', '/plan', { plan: plan(), warnings: [] }))
     await thrice(() => attempt.beat({ transcoded: 0.5 }))
     const object = await attempt.store('film.mp4', new Uint8Array(6))
     const ends = await thrice(() => attempt.finish([object]))

@@ -55,6 +55,7 @@ const advice: Readonly<Record<string, string>> = {
   output_incomplete: 'Run the job again. If it fails again, the source is probably damaged.',
   output_too_large: 'Lower the bitrate or cut the source: the output is larger than its store accepts.',
   output_forbidden: 'Check that the output credentials may write to this bucket and path.',
+  output_refused: 'Choose other, shorter names for the outputs; the message says what the store does not take.',
   output_unreachable: 'Check the region and endpoint of the output store, then run the job again.',
   credentials_invalid: 'Check the credentials for typing errors, and that the key is still active.',
   credentials_expired: 'Get fresh credentials and run the job again with them.',
@@ -73,6 +74,7 @@ const advice: Readonly<Record<string, string>> = {
     'Shorten the input, ask for fewer renditions, or choose the quality "good", which is faster.',
   attempts_exhausted: 'Run the job again. If it fails again, report it with the job id.',
   protocol_mismatch: 'The service is being updated. Run the job again in a few minutes.',
+  task_refused: 'Report it with the job id: this is a fault of the service.',
   internal: 'Try again. If it fails again, report it with the job id: this is a fault of the service.',
 }
 

@@ -71,6 +71,7 @@ export const jobErrors = {
   output_incomplete: { permanent: false },
   output_too_large: { permanent: true },
   output_forbidden: { permanent: true },
+  output_refused: { permanent: true },
   output_unreachable: { permanent: false },
   disk_full: { permanent: false },
   no_progress: { permanent: false },
@@ -78,6 +79,8 @@ export const jobErrors = {
   too_long_for_one_attempt: { permanent: true },
   attempts_exhausted: { permanent: true },
   protocol_mismatch: { permanent: false },
+  // The service did not take what a transcoder sent, and would not the next time either.
+  task_refused: { permanent: true },
   internal: { permanent: false },
 } as const
 

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import type { Estimate } from './estimate.ts'
 import type { JobConfig } from './job.ts'
 import type { TaskKind } from './lifecycle.ts'
+import { taskPlan } from './plan.ts'
 
 /** Raised when a message changes shape. Old and new versions meet during a rollout, so the door accepts every version in `SUPPORTED_PROTOCOLS`. */
 export const TASK_PROTOCOL = 1
@@ -73,21 +74,34 @@ export type ProgressPost = z.infer<typeof progressPost>
 export type ProgressReply = { verdict: 'continue' | 'cancel' | 'stop' }
 
 const outputPath = z.string().check(z.minLength(1), z.maxLength(1024))
+/** Which types an object may have, its place says (places.ts); a header of its own it never makes. */
+const contentType = z.string().check(z.regex(/^[a-z0-9.+-]{1,50}\/[a-z0-9.+-]{1,50}$/))
+
+/**
+ * Characters of an upload's handle: the path and the store's own id of the upload, as JSON in base64url. A path has 1,024
+ * bytes at most, twice that where each is to be escaped; the service's own store repeats it in its id; other stores' ids were
+ * seen with some 250 characters. It is a part of an address, and some servers take no more than 16 KiB of headers.
+ */
+export const MAX_UPLOAD_HANDLE = 12 * 1024
+
 const warning = z.object({
   code: z.string().check(z.maxLength(64)),
   field: z.optional(z.string().check(z.maxLength(200))),
   message: z.string().check(z.maxLength(2000)),
 })
 
+/** The plan as JSON: it goes into one row of the ledger, which holds 2 MB. */
+export const MAX_PLAN_BYTES = 1_500_000
+
 export const planPost = z.object({
-  plan: z.unknown(),
+  plan: taskPlan,
   warnings: z.array(warning).check(z.maxLength(200)),
 })
 export type PlanPost = z.infer<typeof planPost>
 
 export const uploadRequest = z.object({
   path: outputPath,
-  content_type: z.string().check(z.minLength(1), z.maxLength(100)),
+  content_type: contentType,
   /** Upper estimate in bytes; decides the part size, which is the same for every part but the last. */
   expected_size: z.number().check(z.gte(0)),
 })
@@ -104,10 +118,10 @@ export interface PartReply {
 /** One object of the commit record. `parts` are in order, 1-based and complete. */
 export const finishedObject = z.object({
   path: outputPath,
-  upload: z.string().check(z.minLength(1), z.maxLength(2000)),
+  upload: z.string().check(z.minLength(1), z.maxLength(MAX_UPLOAD_HANDLE)),
   size: z.number().check(z.gte(1)),
   sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-  content_type: z.string().check(z.minLength(1), z.maxLength(100)),
+  content_type: contentType,
   parts: z
     .array(z.object({ n: z.number().check(z.int(), z.positive()), etag: z.string().check(z.maxLength(200)) }))
     .check(z.minLength(1), z.maxLength(MAX_PARTS)),
@@ -122,7 +136,7 @@ export type FinishedObject = z.infer<typeof finishedObject>
  */
 export const writtenObject = z.object({
   path: outputPath,
-  content_type: z.string().check(z.minLength(1), z.maxLength(100)),
+  content_type: contentType,
   profile: z.nullable(z.number()),
   role: z.enum(['media', 'playlist', 'manifest', 'captions', 'tar', 'report']),
   body: z.string().check(z.minLength(1), z.maxLength(8 * 1024 * 1024)),

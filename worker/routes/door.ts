@@ -4,7 +4,6 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { inputName } from '#contract/addresses.ts'
 import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode, mergeWarnings } from '#contract/errors.ts'
 import { outputDirectories } from '#contract/destination.ts'
@@ -15,6 +14,8 @@ import {
   finishPost,
   MAX_DOOR_BODY_BYTES,
   MAX_PARTS,
+  MAX_PLAN_BYTES,
+  MAX_UPLOAD_HANDLE,
   MIN_PART_BYTES,
   planPost,
   progressPost,
@@ -26,20 +27,16 @@ import { readJson } from '../body.ts'
 import { dropRecord } from '../commit.ts'
 import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../failures.ts'
 import { apply, monitorOf } from '../follow.ts'
-import type { JobWithTask } from '../ledger/jobs.ts'
 import { findJobByBackendId, setWarnings } from '../ledger/jobs.ts'
 import { findTask, storePlan } from '../ledger/tasks.ts'
-import { findUpload } from '../ledger/uploads.ts'
 import { answerError, notFound, RequestError } from '../problems.ts'
 import { fromBase64Url, toBase64Url } from '../signing.ts'
-import { uploadOf } from '../sink.ts'
-import { keyBelow } from '../storage/path.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
 import { endDryRun } from './estimate.ts'
 import { describeHls, serveKey, servePiece } from './hls.ts'
 import { serveLogo } from './logo.ts'
-import { checkFinish, lengthOf, putOutput, sinkOf, stale } from './output.ts'
+import { checkFinish, destinationOf, lengthOf, putOutput, requirePlace, sourceName, stale } from './output.ts'
 import { serveSource } from './source.ts'
 
 export interface DoorEnv {
@@ -75,6 +72,10 @@ async function mustBeCurrent(c: Context<DoorEnv>): Promise<void> {
 
 async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): Promise<z.infer<T>> {
   const { value } = await readJson(c as never, MAX_JSON_BYTES)
+  return checked(schema, value)
+}
+
+function checked<T extends z.ZodMiniType>(schema: T, value: unknown): z.infer<T> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -105,15 +106,18 @@ export const door = new Hono<DoorEnv>()
       kind: task.kind,
       config,
       plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
-      input_name: await nameOf(c.env, job, config),
+      input_name: sourceName(job, config),
       max_attempt_ms: MAX_ATTEMPT_MS,
     } satisfies TaskDescription)
   })
 
   .post('/task/:id/plan', async (c) => {
-    const { plan, warnings } = await parse(c, planPost)
+    const { plan, warnings, whole } = await parsePlan(c)
+    const foreign = (await destinationOf(c)).places.foreignIn(plan)
+    if (foreign !== null)
+      throw new RequestError('forbidden', `The plan has ${foreign}, which is no output of this job.`)
     await tryOut(c)
-    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), JSON.stringify(plan), Date.now())
+    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), whole, Date.now())
     if (stored === null) throw stale()
     await addWarnings(c.env, c.get('jobId'), warnings)
     c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
@@ -129,26 +133,30 @@ export const door = new Hono<DoorEnv>()
 
   .post('/task/:id/uploads', async (c) => {
     const request = await parse(c, uploadRequest)
+    const { path, content_type: type } = request
+    const size = partSize(request.expected_size)
     await mustBeCurrent(c)
-    // Checked here as well, for the error to name the path; the sink checks again.
-    keyBelow('', request.path, 'door', 'beginUpload')
-    const sink = await sinkOf(c)
-    const upload = await sink.beginUpload(request.path, request.content_type)
-    if ((await monitorOf(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, request.path)) !== 'current') {
-      await sink.abortUpload(request.path, upload)
+    const { sink, places } = await destinationOf(c)
+    requirePlace(places, 'parts', path, type)
+    const upload = await sink.beginUpload(path, type)
+    if ((await monitorOf(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
+      await sink.abortUpload(path, upload)
       throw stale()
     }
-    return c.json({
-      upload: toBase64Url(new TextEncoder().encode(JSON.stringify([request.path, upload]))),
-      part_size: partSize(request.expected_size),
-    } satisfies UploadReply)
+    const handle = toBase64Url(new TextEncoder().encode(JSON.stringify([path, upload])))
+    if (handle.length > MAX_UPLOAD_HANDLE) {
+      await sink.abortUpload(path, upload)
+      throw new StoreError('invalid', 'door', 'beginUpload', 'The store names its uploads by more than can be kept.')
+    }
+    return c.json({ upload: handle, part_size: size } satisfies UploadReply)
   })
 
   .put('/task/:id/uploads/:upload/:n{[1-9][0-9]{0,4}}', async (c) => {
     const length = lengthOf(c)
     await mustBeCurrent(c)
     const [path, upload] = readUpload(c.req.param('upload'))
-    const sink = await sinkOf(c)
+    const { sink, places } = await destinationOf(c)
+    requirePlace(places, 'parts', path)
     const body = c.req.raw.body ?? new Uint8Array(0)
     return c.json({ etag: await sink.uploadPart(path, upload, Number(c.req.param('n')), body, length) })
   })
@@ -170,9 +178,9 @@ export const door = new Hono<DoorEnv>()
         throw new RequestError('invalid_request', `${object.path}: the upload is of another path.`)
       object.upload = upload
     }
-    checkFinish(finish, jobId, attempt)
     const before = await findTask(c.env.DB, id)
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
+    checkFinish((await destinationOf(c)).places, finish)
     const monitor = monitorOf(c.env, jobId)
     if (before.state === 'running' && (await monitor.storeRecord(attempt, finish)) === 'current') {
       // The last figures are what people see while the commit goes on.
@@ -210,12 +218,23 @@ export const door = new Hono<DoorEnv>()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
 
+/** @returns what was judged of the plan, and the whole of it, with what a newer transcoder may have added. @throws RequestError */
+async function parsePlan(c: Context<DoorEnv>) {
+  const { value } = await readJson(c as never, MAX_JSON_BYTES)
+  const post = checked(planPost, value)
+  const whole = JSON.stringify((value as { plan: unknown }).plan)
+  if (new TextEncoder().encode(whole).byteLength > MAX_PLAN_BYTES) {
+    throw new RequestError('too_large', `A plan may have ${MAX_PLAN_BYTES} bytes.`)
+  }
+  return { ...post, whole }
+}
+
 /** Credentials that cannot write are told now, not after the encode. */
 async function tryOut(c: Context<DoorEnv>): Promise<void> {
   const { attempt, jobId } = c.var
   const job = await findJobByBackendId(c.env.DB, jobId)
   if (!job || job.attempt !== attempt || job.kind !== 'transcode') return
-  const sink = await sinkOf(c)
+  const { sink } = await destinationOf(c)
   if (!sink.tryOut) return
   const monitor = monitorOf(c.env, jobId)
   for (const directory of outputDirectories(JSON.parse(job.config) as JobConfig)) {
@@ -273,11 +292,4 @@ function readUpload(text: string): [path: string, upload: string] {
     // Not one of ours.
   }
   throw notFound()
-}
-
-/** For derived output names: an uploaded file's own name is better than its number. */
-async function nameOf(env: Env, job: JobWithTask, config: JobConfig): Promise<string> {
-  const number = uploadOf(config)
-  const upload = number === null ? null : await findUpload(env.DB, job.account, number, Date.now())
-  return inputName(upload?.name ?? config.input)
 }

@@ -1,15 +1,21 @@
 // In charge of: `PUT /task/:id/output/<path>`: one object of an attempt, below a directory of its own, streamed into the
-// job's destination; and what `finish` may name.
-// Not in charge of: objects in parts (door.ts), putting the fixed names (commit.ts).
+// job's destination; and what an attempt may name at all.
+// Not in charge of: which places a job has (contract/places.ts), objects in parts (door.ts), putting the fixed names (commit.ts).
 import type { Context } from 'hono'
+import { inputName } from '#contract/addresses.ts'
+import type { JobConfig } from '#contract/job.ts'
+import type { Places, Sending } from '#contract/places.ts'
+import { placesOf } from '#contract/places.ts'
 import type { FinishPost } from '#contract/task.ts'
 import { attemptDirectory, MAX_DOOR_BODY_BYTES } from '#contract/task.ts'
 import { decodeElements } from '../elements.ts'
 import { monitorOf } from '../follow.ts'
 import { Kept } from '../kept.ts'
+import type { JobRow } from '../ledger/jobs.ts'
+import { findJobByBackendId } from '../ledger/jobs.ts'
 import { findTask } from '../ledger/tasks.ts'
 import { RequestError } from '../problems.ts'
-import { openSinkOf } from '../sink.ts'
+import { openSinkOf, uploadOf } from '../sink.ts'
 import { keyBelow } from '../storage/path.ts'
 import type { Sink } from '../storage/store.ts'
 import { StoreError } from '../storage/store.ts'
@@ -18,19 +24,45 @@ import type { DoorEnv } from './door.ts'
 /** Paths of one commit together, in bytes: they all go into one row of the ledger, which holds 2 MB. */
 const MAX_PATH_BYTES = 256 * 1024
 
-const sinks = new Kept<Sink>()
+/** Where an attempt stores, and what it may store there. */
+export interface Destination {
+  sink: Sink
+  places: Places
+}
+
+const destinations = new Kept<Destination>()
 
 export function stale(): RequestError {
   return new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
 }
 
-export function sinkOf(c: Context<DoorEnv>): Promise<Sink> {
+export function destinationOf(c: Context<DoorEnv>): Promise<Destination> {
   const { task, attempt, jobId } = c.var
-  return sinks.get(`${task}/${attempt}`, async () => {
-    const sink = await openSinkOf(c.env, jobId)
-    if (!sink) throw stale()
-    return sink
+  return destinations.get(`${task}/${attempt}`, async () => {
+    const job = await findJobByBackendId(c.env.DB, jobId)
+    const sink = job && (await openSinkOf(c.env, jobId, job))
+    if (!job || !sink) throw stale()
+    const config = JSON.parse(job.config) as JobConfig
+    return { sink, places: placesOf(config, sourceName(job, config), attemptDirectory(jobId, attempt)) }
   })
+}
+
+/** For derived output names: an uploaded file's own name is better than its number. The same in every attempt, also when the upload is gone. */
+export function sourceName({ input_name: name }: Pick<JobRow, 'input_name'>, config: JobConfig): string {
+  return inputName(uploadOf(config) === null ? config.input : (name ?? config.input))
+}
+
+/** @throws RequestError 400 for a path that no store takes, 403 for an object that is none of the job's */
+export function requirePlace(places: Places, sent: Sending, path: string, contentType?: string): void {
+  checkPath(path)
+  const refusal = places.refusal(sent, path, contentType)
+  if (refusal === null) return
+  throw new RequestError(
+    'forbidden',
+    refusal === 'type'
+      ? `${path}: ${contentType} is not the type of such an output.`
+      : `${path} is not among the outputs of this attempt at this job.`,
+  )
 }
 
 /** Length of a body that one request to the door may carry. @throws RequestError */
@@ -49,15 +81,12 @@ export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
   const length = lengthOf(c)
   const path = decodeElements(new URL(c.req.url).pathname.split('/').slice(4))?.join('/')
   if (path === undefined) throw new RequestError('invalid_request', 'The path is not well encoded.')
-  checkPath(path, jobId, attempt)
-  if (!path.split('/').slice(0, -1).includes(attemptDirectory(jobId, attempt))) {
-    throw new RequestError('forbidden', `${path}: an attempt stores only below its own directory.`)
-  }
   const type = c.req.header('content-type')
   if (!type) throw new RequestError('invalid_request', 'The body needs its Content-Type.')
+  const { sink, places } = await destinationOf(c)
+  requirePlace(places, 'put', path, type)
   const monitor = monitorOf(c.env, jobId)
   if ((await monitor.journalObject(attempt, path)) !== 'current') throw stale()
-  const sink = await sinkOf(c)
   // lengthOf has seen that there is one.
   const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type, 'segment')
   if ((await monitor.standing(attempt)) !== 'current') {
@@ -72,25 +101,21 @@ export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
   return c.json({ etag })
 }
 
-/** @throws RequestError for a path that no store takes, or that lies in another attempt's directory */
-function checkPath(path: string, jobId: string, attempt: number): void {
+/** @throws RequestError */
+function checkPath(path: string): void {
   try {
     keyBelow('', path, 'door', 'put')
   } catch (error) {
     throw new RequestError('invalid_request', error instanceof StoreError ? error.message : String(error))
   }
-  const own = attemptDirectory(jobId, attempt)
-  const foreign = path
-    .split('/')
-    .find((element) => element !== own && element.startsWith(jobId) && /^-\d+$/.test(element.slice(jobId.length)))
-  if (foreign !== undefined) throw new RequestError('forbidden', `${path}: ${foreign} is another attempt's directory.`)
 }
 
 /** @throws RequestError where `finish` names nothing, a path twice, or one that it may not */
-export function checkFinish(finish: FinishPost, jobId: string, attempt: number): void {
-  const paths = [...finish.objects, ...finish.written].map((object) => object.path)
+export function checkFinish(places: Places, { objects, written }: FinishPost): void {
+  const paths = [...objects, ...written].map((object) => object.path)
   if (paths.length === 0) throw new RequestError('invalid_request', 'A finished attempt has at least one output.')
-  for (const path of paths) checkPath(path, jobId, attempt)
+  for (const { path, content_type: type } of objects) requirePlace(places, 'parts', path, type)
+  for (const { path, content_type: type } of written) requirePlace(places, 'written', path, type)
   if (new Set(paths).size !== paths.length) {
     throw new RequestError('invalid_request', 'Two objects have the same path.')
   }

@@ -32,7 +32,7 @@ export async function receiveRaw(
     const { etag } = await vendorSink(bucket, '').put(key, body, length, contentType)
     return { size: length, etag, contentType, name: null }
   } catch (error) {
-    throw error instanceof StoreError && error.code === 'invalid' ? brokenOff() : error
+    throw error instanceof StoreError && error.code === 'body_broken' ? brokenOff() : error
   }
 }
 

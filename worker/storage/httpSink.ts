@@ -159,7 +159,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
       const stalled = stop.signal.aborted
       stop.abort()
       await piped
-      if (wrong || isLengthError(error)) throw wrongLength(operation, size)
+      if (wrong || isLengthError(error)) throw wrongLength(operation, size, 'body_broken')
       if (broken instanceof StoreError) throw broken
       if (!stalled) throw error
       const why = `${host} took nothing of the file for ${STALL_MS / 1000} seconds.`
@@ -316,6 +316,6 @@ function isLengthError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('FixedLengthStream')
 }
 
-function wrongLength(operation: string, size: number): StoreError {
-  return new StoreError('invalid', PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
+function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
+  return new StoreError(code, PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
 }

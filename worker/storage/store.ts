@@ -113,6 +113,8 @@ export type StoreErrorCode =
   | 'address_refused'
   | 'too_large'
   | 'invalid'
+  /** A stream that was to be stored ended early, or was longer than announced. */
+  | 'body_broken'
   | 'unreachable'
   // `unreachable`, where it is known why.
   | LastingError

@@ -115,7 +115,7 @@ async function withLength<T>(
     storeFailed = true
     stop.abort()
     await piped
-    throw bodyFailed || isLengthError(error) ? wrongLength(operation, size) : error
+    throw bodyFailed || isLengthError(error) ? wrongLength(operation, size, 'body_broken') : error
   }
 }
 
@@ -124,8 +124,8 @@ function isLengthError(error: unknown): boolean {
   return error instanceof StoreError && error.message.includes('FixedLengthStream')
 }
 
-function wrongLength(operation: string, size: number): StoreError {
-  return new StoreError('invalid', PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
+function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
+  return new StoreError(code, PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
 }
 
 export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | null = null): Sink {

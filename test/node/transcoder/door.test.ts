@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Door, retryAfterMs } from '../../../transcoder/door.ts'
 import { StaleAttempt, TaskError } from '../../../transcoder/failure.ts'
+import { planJob } from '../../../transcoder/plan/decide.ts'
 import { backoffMs } from '../../../transcoder/retry.ts'
+import { job, source } from '../plan/jobs.ts'
 import { body, FakeDoor, json, noise } from './fake-door.ts'
 
 let door: FakeDoor
@@ -23,6 +25,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
+const plan = planJob(job(), source())
 const request = { path: 'a.ts', content_type: 'video/mp2t', expected_size: 1 }
 
 describe('a part', () => {
@@ -77,15 +80,23 @@ test.each([
     json(response, status, { error: { code, message: 'over' } })
     return true
   }
-  await expect(client.plan({ plan: {}, warnings: [] }, signal)).rejects.toBeInstanceOf(StaleAttempt)
+  await expect(client.plan({ plan, warnings: [] }, signal)).rejects.toBeInstanceOf(StaleAttempt)
   expect(door.counts.get('plan')).toBe(1)
 })
 
 test.each([
   [403, 'output_forbidden', 'output_forbidden', 1],
   [502, 'output_forbidden', 'output_forbidden', 1], // a permanent code is a verdict, whatever status carries it
-  [400, 'invalid_request', 'output_unreachable', 1],
-  [404, 'not_found', 'output_unreachable', 1],
+  // What the service explains by nothing of the job's is the same for every attempt.
+  [400, 'invalid_request', 'task_refused', 1],
+  [403, 'forbidden', 'task_refused', 1],
+  [404, 'not_found', 'task_refused', 1],
+  [411, 'length_required', 'task_refused', 1],
+  [400, 'output_refused', 'output_refused', 1],
+  // Nobody of the service said so: a proxy in between, which may be of another mind for the next attempt.
+  [403, '', 'output_unreachable', 1],
+  [404, '', 'output_unreachable', 1],
+  [409, 'conflict', 'output_unreachable', 1],
   [413, 'too_large', 'output_too_large', 1],
 ])('%d %s is the job’s problem %s after %d request', async (status, code, expected, requests) => {
   door.faults.uploads = ({ response }) => {
@@ -173,7 +184,7 @@ test('an abort ends the waiting between two tries with its own reason', async ()
     json(response, 503, { error: { code: 'unavailable', message: 'later' } })
     return true
   }
-  await expect(client.plan({ plan: {}, warnings: [] }, abort.signal)).rejects.toBe(reason)
+  await expect(client.plan({ plan, warnings: [] }, abort.signal)).rejects.toBe(reason)
 })
 
 test('the token is not carried to another address', async () => {

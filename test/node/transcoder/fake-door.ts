@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { placesOf, type Sending } from '#contract/places.ts'
 import {
   attemptDirectory,
   estimatePost,
@@ -191,11 +192,14 @@ export class FakeDoor {
       case 'plan': {
         const post = this.#parse(planPost, await body(request))
         if (post) this.plans.push(post)
+        const foreign = post && this.#places?.foreignIn(post.plan)
+        if (foreign) this.breaches.push(`the plan has ${foreign}, which is no output of the job`)
         this.storedPlan ??= post?.plan
         return json(response, 200, { plan: this.storedPlan })
       }
       case 'uploads': {
         const post = this.#parse(uploadRequest, await body(request))
+        if (post) this.#place('parts', post.path, post.content_type)
         // An id with everything in it that a path must not carry unescaped.
         const upload = `up/${this.uploads.size + 1}?x=ä+b c`
         this.uploads.set(upload, { path: post?.path ?? '', partSize: this.partSize, parts: new Map(), order: [] })
@@ -208,6 +212,8 @@ export class FakeDoor {
       }
       case 'finish': {
         this.finished = this.#parse(finishPost, await body(request)) as FinishPost
+        for (const { path, content_type: type } of this.finished.objects) this.#place('parts', path, type)
+        for (const { path, content_type: type } of this.finished.written) this.#place('written', path, type)
         return json(response, 200, { state: 'committing' })
       }
       case 'estimate': {
@@ -220,6 +226,17 @@ export class FakeDoor {
         return json(response, 200, {})
       }
     }
+  }
+
+  /** Where the task's job may store; null for the tests that have no task. */
+  get #places() {
+    const { task } = this
+    return task && placesOf(task.config, task.input_name, attemptDirectory(task.job_id, task.attempt))
+  }
+
+  #place(sent: Sending, path: string, type: string): void {
+    const refusal = this.#places?.refusal(sent, path, type)
+    if (refusal) this.breaches.push(`${path} (${type}), sent as ${sent}, is no output of the job: its ${refusal}`)
   }
 
   #parse<T>(schema: z.ZodMiniType<T>, bytes: Buffer): T | undefined {
@@ -250,6 +267,7 @@ export class FakeDoor {
     if (!request.headers['content-type']) this.breaches.push(`${path} without a type`)
     if (!elements.slice(0, -1).includes(own ?? ''))
       this.breaches.push(`${path} is not below the attempt's own directory`)
+    this.#place('put', path, request.headers['content-type'] ?? '')
     this.outputs.set(path, bytes)
     json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
   }

@@ -21,7 +21,7 @@ let failures: Error[]
 const abort = new AbortController()
 beforeEach(async () => {
   door = await new FakeDoor().start()
-  door.task = segmentedTask({})
+  door.task = segmentedTask({ output_container: 'hls' })
   directory = await mkdtemp(join(tmpdir(), 'outbox-test-'))
   client = new Door({ base: door.url, taskId: 't-1', token: door.token, backoff: { baseMs: 1, maxMs: 2 } })
   lanes = new Lanes(4)
@@ -49,19 +49,21 @@ async function payload(bytes: Buffer): Promise<Payload> {
   for (let at = 0; at < bytes.length; at += 60_000) await spool.write(bytes.subarray(at, at + 60_000))
   return spool.end()
 }
+/** The n-th segment, as the job's first attempt names it. */
+const segment = (n: number) => `out/video_0/j-1-1/${String(n).padStart(5, '0')}.m4s`
 const parcel = (path: string, held: Payload) => ({ path, contentType: 'video/mp4', profile: 0, payload: held })
 
 test('small objects never touch the disk; large ones are gone from it once they are stored', async () => {
   const box = outbox()
-  box.post(parcel('v/j-1-1/1', await payload(noise(100 * KIB))))
+  box.post(parcel(segment(1), await payload(noise(100 * KIB))))
   expect(await readdir(directory)).toEqual([])
   const large = noise(3000 * KIB)
   const held = await payload(large)
   expect(held.sha256).toBe(sha256(large))
   expect(await readdir(directory)).toHaveLength(1)
-  box.post(parcel('v/j-1-1/2', held))
+  box.post(parcel(segment(2), held))
   expect(await box.end()).toEqual([])
-  expect(door.outputs.get('v/j-1-1/2')!.equals(large)).toBe(true)
+  expect(door.outputs.get(segment(2))!.equals(large)).toBe(true)
   expect(await readdir(directory)).toEqual([])
   expect(door.breaches).toEqual([])
 })
@@ -70,9 +72,9 @@ test('what is larger than one request goes in parts, and the commit is told of i
   const bytes = noise(3000 * KIB)
   door.partSize = 1000 * KIB
   const box = outbox({ largestPut: 2000 * KIB })
-  box.post(parcel('v/j-1-1/1', await payload(bytes)))
+  box.post(parcel(segment(1), await payload(bytes)))
   const objects = await box.end()
-  expect(objects).toMatchObject([{ path: 'v/j-1-1/1', size: bytes.length, sha256: sha256(bytes), role: 'media' }])
+  expect(objects).toMatchObject([{ path: segment(1), size: bytes.length, sha256: sha256(bytes), role: 'media' }])
   expect(objects[0]!.parts).toHaveLength(3)
   expect(door.outputs.size).toBe(0)
 })
@@ -85,9 +87,9 @@ test('room is there again as soon as one of them is stored', async () => {
   }
   const box = outbox({ inFlight: 2 })
   await box.room()
-  for (const name of ['1', '2']) box.post(parcel(`v/j-1-1/${name}`, await payload(noise(10))))
+  for (const n of [1, 2]) box.post(parcel(segment(n), await payload(noise(10))))
   await box.room()
-  box.post(parcel('v/j-1-1/3', await payload(noise(10))))
+  box.post(parcel(segment(3), await payload(noise(10))))
   const waiting = box.room().then(() => 'room')
   expect(box.isFull).toBe(true)
   expect(await Promise.race([waiting, Promise.resolve('none')])).toBe('none')
@@ -103,7 +105,7 @@ test('a refusal for good is told once, and to whoever waits', async () => {
     return true
   }
   const box = outbox({ inFlight: 1 })
-  box.post(parcel('v/j-1-1/1', await payload(noise(10))))
+  box.post(parcel(segment(1), await payload(noise(10))))
   await expect(box.room()).rejects.toMatchObject({ code: 'output_forbidden' })
   await expect(box.end()).rejects.toMatchObject({ code: 'output_forbidden' })
   expect(failures).toHaveLength(1)
@@ -119,7 +121,7 @@ test('a tar takes members by turn; what waits for another stream holds nobody ba
   // The first stream is far ahead; its first member is written, the others wait on the disk and are not counted.
   tar.offer(0, [{ path: 'a1', payload: a1! }])
   // Stored as an object of its own meanwhile, which is no reason to remove it.
-  box.post(parcel('v/j-1-1/a2', a2!))
+  box.post(parcel(segment(2), a2!))
   tar.offer(0, [{ path: 'a2', payload: a2! }])
   tar.offer(0, [{ path: 'a3', payload: a3! }])
   await box.room()

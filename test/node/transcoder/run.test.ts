@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { jobErrors } from '#contract/errors.ts'
 import { Halt } from '../../../transcoder/failure.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { runTask, type RunContext } from '../../../transcoder/run.ts'
@@ -248,6 +249,24 @@ describe('failure is told once, by its code', () => {
     expect(door.fails).toMatchObject([{ error: { code: 'output_forbidden', message: 'The bucket refused.' } }])
     await expectClean()
   })
+
+  test.each(['plan', 'uploads', 'finish'] as const)(
+    'a /%s that the service does not take: the job ends with its sentence, and is not encoded again',
+    async (operation) => {
+      door.task = describeTask({ container: 'ts' })
+      door.faults[operation] = ({ response }) => {
+        json(response, 400, { error: { code: 'invalid_request', message: `The ${operation} is none.` } })
+        return true
+      }
+      await runTask(requestFor(door), bench.context())
+      expect(door.counts.get(operation)).toBe(1)
+      expect(door.fails).toMatchObject([
+        { reason: 'failed', error: { code: 'task_refused', message: `The ${operation} is none.` } },
+      ])
+      expect(jobErrors.task_refused.permanent).toBe(true)
+      await expectClean()
+    },
+  )
 
   test('a task that outlasts its attempt', async () => {
     door.task = {

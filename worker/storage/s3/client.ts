@@ -132,7 +132,7 @@ export async function sendStream(
     // A store that refuses early leaves the rest of the body unread; nobody else would end the pipe.
     stop.abort()
     await piped
-    throw wrong || isLengthError(error) ? wrongLength(store, operation, size) : error
+    throw wrong || isLengthError(error) ? wrongLength(store, operation, size, 'body_broken') : error
   }
 }
 
@@ -140,8 +140,13 @@ function isLengthError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('FixedLengthStream')
 }
 
-export function wrongLength(store: Pick<XmlStore, 'provider'>, operation: string, size: number): StoreError {
-  return new StoreError('invalid', store.provider, operation, `The body is not of the ${size} bytes announced.`)
+export function wrongLength(
+  store: Pick<XmlStore, 'provider'>,
+  operation: string,
+  size: number,
+  code: 'invalid' | 'body_broken' = 'invalid',
+): StoreError {
+  return new StoreError(code, store.provider, operation, `The body is not of the ${size} bytes announced.`)
 }
 
 function hex(digest: ArrayBuffer): string {

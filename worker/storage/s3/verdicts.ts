@@ -40,6 +40,10 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
   ServiceQuotaExceeded: 'quota_exceeded',
   XMinioStorageFull: 'quota_exceeded',
   InsufficientStorage: 'quota_exceeded',
+  // What arrived is not what was sent: it is sent again.
+  IncompleteBody: 'body_broken',
+  BadDigest: 'body_broken',
+  XAmzContentSHA256Mismatch: 'body_broken',
   SlowDown: 'unreachable',
   Busy: 'unreachable',
   InternalError: 'unreachable',
@@ -82,6 +86,7 @@ const sentences: Readonly<Record<StoreErrorCode, string>> = {
   quota_exceeded: 'has no space left for this account',
   address_refused: 'is at an address that is not allowed',
   invalid: 'does not take this request',
+  body_broken: 'was not sent the whole body',
   unreachable: 'cannot do this now',
   host_not_found: 'is at a host that does not exist',
   connection_refused: 'refuses connections',
