@@ -4,10 +4,15 @@ import type { AppEnv } from './http.ts'
 import { RequestError } from './problems.ts'
 
 /**
+ * @param empty stands for a body without a byte; absent = that is an error
  * @returns the parsed value and the text it was parsed from
  * @throws RequestError 413, 415 or 400
  */
-export async function readJson(c: Context<AppEnv>, maxBytes: number): Promise<{ value: unknown; text: string }> {
+export async function readJson(
+  c: Context<AppEnv>,
+  maxBytes: number,
+  empty?: unknown,
+): Promise<{ value: unknown; text: string }> {
   const type = (c.req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
     throw new RequestError(
@@ -16,6 +21,7 @@ export async function readJson(c: Context<AppEnv>, maxBytes: number): Promise<{ 
     )
   }
   const text = await readText(c.req.raw.body, Number(c.req.header('content-length') ?? 0), maxBytes)
+  if (text === '' && empty !== undefined) return { value: empty, text }
   try {
     return { value: JSON.parse(text) as unknown, text }
   } catch (error) {
@@ -30,13 +36,13 @@ export async function readJson(c: Context<AppEnv>, maxBytes: number): Promise<{ 
   }
 }
 
-/** The same, where no body at all means `{}`. */
+/** The same, where no body means `{}`. A proxy may make an empty one of none, in chunks without a length. */
 export async function readOptionalJson(
   c: Context<AppEnv>,
   maxBytes: number,
 ): Promise<{ value: unknown; text: string }> {
-  const empty = c.req.raw.body === null || c.req.header('content-length') === '0'
-  return empty ? { value: {}, text: '' } : readJson(c, maxBytes)
+  const isNone = c.req.raw.body === null || c.req.header('content-length') === '0'
+  return isNone ? { value: {}, text: '' } : readJson(c, maxBytes, {})
 }
 
 async function readText(body: ReadableStream<Uint8Array> | null, announced: number, maxBytes: number): Promise<string> {

@@ -108,6 +108,8 @@ interface Way {
   host: string
 }
 
+const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
 /** One request and its answer. */
 class Exchange {
   readonly #incoming: IncomingMessage
@@ -163,6 +165,10 @@ class Exchange {
         host,
         ...forwarded(rawHeaders),
         ...(isChunked ? ['Transfer-Encoding', 'chunked'] : []),
+        // Else Node makes chunks of a body that is none.
+        ...(!hasBody && headers['content-length'] === undefined && TAKES_BODY.has(method ?? '')
+          ? ['Content-Length', '0']
+          : []),
         // Else an error of the Worker's own comes as a page with the source around it.
         'MF-Disable-Pretty-Error',
         'true',

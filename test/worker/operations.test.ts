@@ -75,6 +75,17 @@ test('only what failed or was cancelled is repeated, and one Idempotency-Key rep
   expect([late.status, (await late.json<any>()).error.code]).toEqual([409, 'job_finished'])
 })
 
+test('a retry without a body, or with an empty one of unknown length, repeats the job as it was', async () => {
+  for (const body of [undefined, '', new Blob([]).stream()]) {
+    const id = await failed()
+    const answer = await call(`/api/v0/job/${id}/retry`, { method: 'POST', ...(body === undefined ? {} : { body }) })
+    expect(answer.status, await answer.clone().text()).toBe(200)
+    const made = await answer.json<any>()
+    expect(made.retry_of).toBe(id)
+    await post(`/api/v0/job/${made._auto_generated_id_}/cancel`, {})
+  }
+})
+
 test('72 hours after the end a retry needs its credentials anew', async () => {
   const id = await failed(secretInput)
   moveClock(73 * HOUR)

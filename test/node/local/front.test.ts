@@ -112,6 +112,12 @@ describe('a request on its way to the Worker', () => {
     expect(got.headers).toMatchObject({ ...sent, 'content-length': '5' })
   })
 
+  test.each(['POST', 'PUT', 'PATCH'])('has no body behind %s when it had none before', async (method) => {
+    const port = await before(echo)
+    const { headers } = JSON.parse((await ask(port, '/x', { method })).body) as { headers: object }
+    expect(headers).not.toHaveProperty('transfer-encoding')
+  })
+
   test('loses what is of one connection, what its Connection header names, and what is of the runtime', async () => {
     const port = await before(echo)
     const { body } = await ask(port, '/x', {

@@ -135,7 +135,9 @@ test('a store that is away when the plan is made is waited for in the queue, not
     json(response, 502, { error: { code: 'output_unreachable', message: 'It is away.' } })
     return true
   }
-  await expect(hasty.plan({ plan: {} as never, warnings: [] }, signal)).rejects.toMatchObject({ code: 'output_unreachable' })
+  await expect(hasty.plan({ plan: {} as never, warnings: [] }, signal)).rejects.toMatchObject({
+    code: 'output_unreachable',
+  })
   expect(door.counts.get('plan')).toBeGreaterThan(1)
   // A service that cannot answer is another matter.
   let left = 30
