@@ -81,6 +81,7 @@ async function demo(): Promise<void> {
   try {
     if (named === null) say('Making a clip of ten seconds …')
     const source = await readSource(engine, named ?? (await makeClip(engine, scratch)))
+    say('Starting the service …')
     const service = await local.start()
     say(`Splicepoint serves at ${service.baseUrl} with ffmpeg ${engine.version}.`)
     const paths = await transcode(service, engine, source)

@@ -22,7 +22,11 @@ function line(service: RunningService): string {
 
 try {
   const settings = readSettings(process.env)
-  const local = new LocalService(settings, (text) => process.stderr.write(`${text}\n`))
+  const say = (text: string): void => void process.stderr.write(`${text}\n`)
+  const began = performance.now()
+  const step = (text: string): void => say(`${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${text}`)
+  if (!asJson) say('Starting Splicepoint …')
+  const local = new LocalService(settings, say, asJson ? undefined : step)
   // Before the first child: a signal during the start must not leave one behind.
   const signals = stopOnSignals(local)
   try {

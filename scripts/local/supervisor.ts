@@ -40,6 +40,7 @@ interface TranscoderReady {
 export class LocalService {
   readonly #settings: LocalSettings
   readonly #report: (line: string) => void
+  readonly #step: (line: string) => void
   readonly #stopped = new AbortController()
   readonly #logs: LogFile[] = []
   #transcoders: KeptChild<TranscoderReady>[] = []
@@ -51,9 +52,11 @@ export class LocalService {
   #migrating: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
 
-  constructor(settings: LocalSettings, report: (line: string) => void) {
+  /** @param report what goes wrong, at any time @param step how far the start has come */
+  constructor(settings: LocalSettings, report: (line: string) => void, step: (line: string) => void = () => undefined) {
     this.#settings = settings
     this.#report = report
+    this.#step = step
   }
 
   /** @throws Error with a sentence for people; whatever was started by then is stopped by `stop` */
@@ -65,6 +68,7 @@ export class LocalService {
     const baseUrl = await this.#openPort(front)
     await endLeftovers([markOf(state.runDir), `unix:${state.socket}`], this.#report)
     const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
+    if (engine !== null) this.#step(`ffmpeg ${engine.version}: ${engine.ffmpeg}`)
     await mkdir(this.#settings.workDir, { recursive: true })
     const stored = await storedSecrets(state.path)
     const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
@@ -74,10 +78,13 @@ export class LocalService {
     const migrated = migrate(state.path, this.#wranglerEnv(), this.#stopped.signal)
     this.#migrating = migrated.catch(() => undefined)
     const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run))
+    this.#step(`transcoders: ${transcoderUrls.join(', ')}`)
     await migrated
+    this.#step(`database: ${state.path}`)
     this.#abortIfStopped()
     await this.#startWorker(state, baseUrl, secrets, run, transcoderUrls)
     await untilHealthy(baseUrl, this.#stopped.signal)
+    this.#step(`Worker: ${baseUrl}`)
     keepPulse(
       {
         baseUrl,

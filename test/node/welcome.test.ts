@@ -9,15 +9,28 @@ import { welcome } from '../../scripts/local/welcome.ts'
 const service = {
   baseUrl: 'http://127.0.0.1:8787',
   apiKey: 'key_CWgoXYTY5ygPTxGSZxAq8RK7',
+  adminKey: 'admin_9X2pQeVYqk1mA7',
   engine: { version: '7.1', ffmpeg: '/usr/bin/ffmpeg' },
 } as RunningService
 const lines = welcome(service, readSettings({})).split('\n')
 const line = (start: string): string => lines.find((one) => one.trim().startsWith(start)) ?? ''
 
 test('the first line sets what the README and the command ask for', () => {
-  const script = `${line('export ')}; printf '%s\\n' "$BASE" "$KEY" "$SPLICEPOINT_URL" "$SPLICEPOINT_KEY"`
+  const script = `${line('export ')}; printf '%s\\n' "$BASE" "$KEY" "$SPLICEPOINT_URL" "$SPLICEPOINT_KEY" "$ADMIN_KEY"`
   const set = execFileSync('sh', ['-euc', script], { encoding: 'utf8' })
-  expect(set.trim().split('\n')).toEqual([service.baseUrl, service.apiKey, service.baseUrl, service.apiKey])
+  expect(set.trim().split('\n')).toEqual([
+    service.baseUrl,
+    service.apiKey,
+    service.baseUrl,
+    service.apiKey,
+    service.adminKey,
+  ])
+})
+
+test('both keys are shown, each with what it is for', () => {
+  expect(line('API key')).toMatch(/key_CWgoXYTY5ygPTxGSZxAq8RK7 +\(jobs and uploads\)$/)
+  expect(line('Admin key')).toMatch(/admin_9X2pQeVYqk1mA7 +\(issues keys, .*\)$/)
+  expect(line('curl ')).toContain('-u "$ADMIN_KEY:"')
 })
 
 test('the second is a command that there is', () => {

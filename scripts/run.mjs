@@ -1,0 +1,47 @@
+// In charge of: what every npm script of ours begins with: the packages of package-lock.json are there, else they are
+// installed; then a program runs under the Node that is among them. `node scripts/run.mjs FILE.ts [ARGUMENT…]`
+// Not in charge of: what the program does. Plain JavaScript, because any Node from 20 on must get as far as this.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { install } from './packages/install.mjs'
+import { lacking } from './packages/lacking.mjs'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const NODE = join(ROOT, 'node_modules/node/bin/node')
+
+/** Standard output belongs to the program. */
+const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n`)
+
+/** @param {string} file @param {string[]} args */
+async function run(file, args) {
+  const path = resolve(ROOT, file)
+  if (process.features.typescript) {
+    process.argv = [process.execPath, path, ...args]
+    await import(pathToFileURL(path).href)
+    return
+  }
+  const child = spawn(NODE, [path, ...args], { stdio: 'inherit' })
+  // A terminal's Ctrl-C reaches both; the child decides what it means.
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => signal !== 'SIGINT' && child.kill(signal))
+  }
+  child.on('close', (code) => {
+    process.exitCode = code ?? 1
+  })
+}
+
+const [file, ...args] = process.argv.slice(2)
+const missing = lacking(ROOT)
+if (file === undefined) {
+  say('Which program? node scripts/run.mjs FILE.ts')
+  process.exitCode = 2
+} else if (missing.length > 0 && !(await install(ROOT, missing, say))) {
+  process.exitCode = 1
+} else if (!process.features.typescript && !existsSync(NODE)) {
+  say(
+    'npm did not bring the Node that this needs. Allow its install script (npm approve-scripts node), or use Node 24.',
+  )
+  process.exitCode = 1
+} else await run(file, args)
