@@ -82,16 +82,22 @@ export class Bench {
     return { id, box }
   }
 
+  /** A container that was not there before. The service is not asked for it. */
+  another(known: readonly Box[]): Promise<Box> {
+    const find = async (): Promise<Box | null> => {
+      const boxes = await this.lab.boxes()
+      return boxes.find((each) => known.every((old) => old.id !== each.id)) ?? null
+    }
+    return until('another container', find, 3 * MINUTE_MS)
+  }
+
   /** A job whose container was frozen before its transcoder could call: it will never begin by itself. */
   async frozenStart(): Promise<{ id: number; box: Box }> {
     for (;;) {
       const before = await this.lab.boxes()
       this.hold()
       const id = await this.create(this.held)
-      const box = await until('another container', async () => {
-        const boxes = await this.lab.boxes()
-        return boxes.find((each) => before.every((old) => old.id !== each.id)) ?? null
-      })
+      const box = await this.another(before)
       await box.pause()
       const begun = (await this.lab.events(id)).some(({ type }) => type === 'attempt.started')
       if (!begun) return { id, box }

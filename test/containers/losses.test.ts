@@ -19,14 +19,14 @@ describe.skipIf(!isWanted)('a container', () => {
   afterEach(() => bench?.release())
 
   /**
-   * Until another attempt reads the source, which is seen there: the service is not asked, so that nothing but its own alarm
-   * can have noticed. Then the job is let go on, and looked at once, when it is over.
+   * Until another container starts, of which the engine tells: the service is not asked, so that nothing but its own alarm can
+   * have noticed. Then the job is let go on, and looked at once it is over.
    */
   const noticed = async (id: number, what: string, harm: () => Promise<unknown>): Promise<Attempts> => {
-    const requests = bench.held.requests
+    const before = await bench.lab.boxes()
     const since = Date.now()
     await harm()
-    await until('another attempt to read the source', () => bench.held.requests > requests, 3 * MINUTE_MS)
+    await bench.another(before)
     bench.release()
     await bench.whole(id)
     await took(`loss told: ${what}`, (await bench.at(id, 'attempt.lost', 1)) - since)
@@ -58,14 +58,10 @@ describe.skipIf(!isWanted)('a container', () => {
 
   it('that is cut off from the Worker is noticed while nobody asks', async () => {
     const { id, box } = await bench.running()
-    const requests = bench.held.requests
+    const before = await bench.lab.boxes()
     const since = Date.now()
     await box.cutOff()
-    await until(
-      'it to be given up',
-      async () => bench.held.requests > requests || (await box.state())?.Status !== 'running',
-      3 * MINUTE_MS,
-    )
+    await bench.another(before)
     // The next attempt may be on the same slot, and with that on the same network.
     await box.letThrough()
     bench.release()
@@ -94,10 +90,10 @@ describe.skipIf(!isWanted)('a container', () => {
 
   it('that is told to stop gives back what does not end, and that does not count as a lost attempt', async () => {
     const { id, box } = await bench.running()
-    const requests = bench.held.requests
+    const before = await bench.lab.boxes()
     const since = Date.now()
     await box.signal('SIGTERM')
-    await until('another attempt to read the source', () => bench.held.requests > requests, 3 * MINUTE_MS)
+    await bench.another(before)
     bench.release()
     await bench.whole(id)
     expect(await bench.attempts(id), await bench.story(id)).toEqual({ made: 2, lost: [] })
