@@ -143,10 +143,11 @@ describe.skipIf(!isWanted)('a job in a container', () => {
     for (const address of new Set(own)) expect(await ask(`http://${address}:${port}/`)).toMatch(/^nothing/)
     const others = [
       `http://host.docker.internal:${port}/`,
-      'http://example.com/',
-      'https://example.com/',
-      'http://1.1.1.1/',
-      'https://1.1.1.1/',
+      'http://outside.example/',
+      'https://outside.example/',
+      // Addresses that documents use and nobody has (RFC 5737).
+      'http://192.0.2.1/',
+      'https://192.0.2.1/',
       'http://169.254.169.254/',
       // Another name than its own leads nowhere, wherever it is sent to.
       'http://other.splicepoint.internal/',
