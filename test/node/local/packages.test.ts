@@ -10,9 +10,6 @@ import { compare, lacking, type Entry } from '../../../scripts/packages/lacking.
 import { workspace } from '../media.ts'
 import { ROOT, type ReadyLine } from '../service/service.ts'
 
-/** A whole start, or an installation, on a machine that may be busy. */
-const LONG_MS = 600_000
-
 const toClose: (() => PromiseLike<unknown>)[] = []
 afterEach(async () => {
   for (const close of toClose.splice(0).toReversed()) await close()
@@ -124,51 +121,43 @@ describe('the lockfile', () => {
 })
 
 describe('npm start', () => {
-  test(
-    'asks no registry where node_modules fits, is ready, and tells each step',
-    async () => {
-      const [state, { address, tries }] = [await space(), await registry()]
-      const env = { ...process.env, npm_config_registry: address, PORT: '0', STATE_DIR: state.path, INIT_CWD: ROOT }
-      const child = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
-      const exited = once(child, 'exit')
-      let [shown, steps] = ['', '']
-      child.stderr.on('data', (chunk: Buffer) => (steps += chunk.toString()))
-      for await (const chunk of child.stdout) {
-        shown += String(chunk)
-        if (shown.includes('Ctrl-C stops everything.')) break
-      }
-      const base = /^Splicepoint serves at +(\S+)$/m.exec(shown)?.[1] ?? ''
-      expect((await fetch(`${base}/health`)).status).toBe(200)
-      const adminKey = /^Admin key +(\S+)/m.exec(shown)?.[1] ?? ''
-      const authorization = `Basic ${Buffer.from(`${adminKey}:`).toString('base64')}`
-      expect((await fetch(`${base}/metrics`, { headers: { authorization } })).status).toBe(200)
-      for (const step of ['ffmpeg ', 'transcoders: http://', `database: ${state.path}`, `Worker: ${base}`])
-        expect(steps).toMatch(new RegExp(String.raw`^ +\d+\.\d s {2}${step}`, 'm'))
-      child.kill('SIGTERM')
-      await exited
-      expect(tries()).toBe(0)
-    },
-    LONG_MS,
-  )
+  test('asks no registry where node_modules fits, is ready, and tells each step', async () => {
+    const [state, { address, tries }] = [await space(), await registry()]
+    const env = { ...process.env, npm_config_registry: address, PORT: '0', STATE_DIR: state.path, INIT_CWD: ROOT }
+    const child = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const exited = once(child, 'exit')
+    let [shown, steps] = ['', '']
+    child.stderr.on('data', (chunk: Buffer) => (steps += chunk.toString()))
+    for await (const chunk of child.stdout) {
+      shown += String(chunk)
+      if (shown.includes('Ctrl-C stops everything.')) break
+    }
+    const base = /^Splicepoint serves at +(\S+)$/m.exec(shown)?.[1] ?? ''
+    expect((await fetch(`${base}/health`)).status).toBe(200)
+    const adminKey = /^Admin key +(\S+)/m.exec(shown)?.[1] ?? ''
+    const authorization = `Basic ${Buffer.from(`${adminKey}:`).toString('base64')}`
+    expect((await fetch(`${base}/metrics`, { headers: { authorization } })).status).toBe(200)
+    for (const step of ['ffmpeg ', 'transcoders: http://', `database: ${state.path}`, `Worker: ${base}`])
+      expect(steps).toMatch(new RegExp(String.raw`^ +\d+\.\d s {2}${step}`, 'm'))
+    child.kill('SIGTERM')
+    await exited
+    expect(tries()).toBe(0)
+  })
 
-  test(
-    'says what it needs and where it cannot get it, without a registry',
-    async () => {
-      const made = await clone()
-      const { address } = await registry()
-      // Nobody listens there any more.
-      for (const close of toClose.splice(1)) await close()
-      const ran = await npm(['start', '--silent'], made.path, {
-        npm_config_registry: address,
-        npm_config_cache: made.file('cache'),
-      })
-      expect(ran.stderr).toContain('Installing the packages of package-lock.json …')
-      expect(ran.stderr).toContain(`the registry ${new URL(address).host} cannot be reached`)
-      expect(ran.stderr).toContain('and start again.')
-      expect([ran.code, ran.stdout]).toEqual([1, ''])
-    },
-    LONG_MS,
-  )
+  test('says what it needs and where it cannot get it, without a registry', async () => {
+    const made = await clone()
+    const { address } = await registry()
+    // Nobody listens there any more.
+    for (const close of toClose.splice(1)) await close()
+    const ran = await npm(['start', '--silent'], made.path, {
+      npm_config_registry: address,
+      npm_config_cache: made.file('cache'),
+    })
+    expect(ran.stderr).toContain('Installing the packages of package-lock.json …')
+    expect(ran.stderr).toContain(`the registry ${new URL(address).host} cannot be reached`)
+    expect(ran.stderr).toContain('and start again.')
+    expect([ran.code, ran.stdout]).toEqual([1, ''])
+  })
 
   test('names what differs, and what breaks the connection', async () => {
     const made = await clone()
@@ -181,55 +170,51 @@ describe('npm start', () => {
 })
 
 describe('a clone', () => {
-  test(
-    'is installed by npm start from the registry and is as clean as before; so it is after it served',
-    async (context) => {
-      const from = await new Promise<string>((resolve) =>
-        execFile('npm', ['config', 'get', 'registry'], (_error, stdout) => resolve(stdout.trim())),
-      )
-      const reached = await fetch(from, { method: 'HEAD', signal: AbortSignal.timeout(10_000) }).then(
-        () => true,
-        () => false,
-      )
-      if (!reached) {
-        if (process.env['REQUIRE_ALL'] === '1') throw new Error(`the registry ${from} cannot be reached`)
-        context.skip(`the registry ${from} cannot be reached`)
-      }
-      const made = await space()
-      const git = (...args: string[]): Promise<string> =>
-        new Promise((resolve, reject) => {
-          execFile('git', args, { cwd: made.path, maxBuffer: 2 ** 26 }, (error, stdout) =>
-            error === null ? resolve(stdout) : reject(error),
-          )
-        })
-      await cp(ROOT, made.path, {
-        recursive: true,
-        filter: (path) => !/\/(?:node_modules|\.git|\.wrangler|\.tsbuild|dist|out)$/.test(path),
+  test('is installed by npm start from the registry and is as clean as before; so it is after it served', async (context) => {
+    const from = await new Promise<string>((resolve) =>
+      execFile('npm', ['config', 'get', 'registry'], (_error, stdout) => resolve(stdout.trim())),
+    )
+    const reached = await fetch(from, { method: 'HEAD', signal: AbortSignal.timeout(10_000) }).then(
+      () => true,
+      () => false,
+    )
+    if (!reached) {
+      if (process.env['REQUIRE_ALL'] === '1') throw new Error(`the registry ${from} cannot be reached`)
+      context.skip(`the registry ${from} cannot be reached`)
+    }
+    const made = await space()
+    const git = (...args: string[]): Promise<string> =>
+      new Promise((resolve, reject) => {
+        execFile('git', args, { cwd: made.path, maxBuffer: 2 ** 26 }, (error, stdout) =>
+          error === null ? resolve(stdout) : reject(error),
+        )
       })
-      await git('init', '-q')
-      await git('add', '-A')
-      await git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'all')
-      const env = { ...process.env, PORT: '0', INIT_CWD: made.path, STATE_DIR: '' }
-      const child = spawn('npm', ['start', '--silent', '--', '--json'], {
-        cwd: made.path,
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      const exited = once(child, 'exit')
-      let told = ''
-      child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()))
-      const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
-      const line = await Promise.race([first.then(([text]) => text), exited.then(() => null)])
-      if (line === null) throw new Error(`it did not start:\n${told}`)
-      const ready = JSON.parse(line) as ReadyLine
-      expect((await fetch(`${ready.base_url}/health`)).status).toBe(200)
-      process.kill(ready.pids.start, 'SIGTERM')
-      await exited
-      expect(told).toMatch(/^Installing the packages of package-lock\.json …$/m)
-      expect(told).toMatch(/^Installed in \d+ s\.$/m)
-      expect(lacking(made.path)).toEqual([])
-      expect(await git('status', '--porcelain')).toBe('')
-    },
-    LONG_MS,
-  )
+    await cp(ROOT, made.path, {
+      recursive: true,
+      filter: (path) => !/\/(?:node_modules|\.git|\.wrangler|\.tsbuild|dist|out)$/.test(path),
+    })
+    await git('init', '-q')
+    await git('add', '-A')
+    await git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'all')
+    const env = { ...process.env, PORT: '0', INIT_CWD: made.path, STATE_DIR: '' }
+    const child = spawn('npm', ['start', '--silent', '--', '--json'], {
+      cwd: made.path,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const exited = once(child, 'exit')
+    let told = ''
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()))
+    const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
+    const line = await Promise.race([first.then(([text]) => text), exited.then(() => null)])
+    if (line === null) throw new Error(`it did not start:\n${told}`)
+    const ready = JSON.parse(line) as ReadyLine
+    expect((await fetch(`${ready.base_url}/health`)).status).toBe(200)
+    process.kill(ready.pids.start, 'SIGTERM')
+    await exited
+    expect(told).toMatch(/^Installing the packages of package-lock\.json …$/m)
+    expect(told).toMatch(/^Installed in \d+ s\.$/m)
+    expect(lacking(made.path)).toEqual([])
+    expect(await git('status', '--porcelain')).toBe('')
+  })
 })

@@ -1,36 +1,30 @@
 // In charge of: a transcoder that is there and does nothing: /health says so, it is started again, and its job goes on.
 import { expect, test } from 'vitest'
 import { makeClip, workspace } from '../media.ts'
+import { JOB_PATIENCE_MS } from '../patience.ts'
 import { MediaServer } from './media-server.ts'
 import { jobOf, Service, until } from './service.ts'
 
-/** Half a minute of silence, and whatever the machine does beside it. */
-const LONG_MS = 300_000
-
-test(
-  'a transcoder that is stopped (SIGSTOP) is told by /health, ended, and started again; its job ends well',
-  async () => {
-    await using space = await workspace()
-    await using media = await MediaServer.start(await makeClip(space.file('clip.mp4'), { seconds: 4 }))
-    await using service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
-    media.hold(0.6)
-    const id = await service.create(jobOf(media.url, 'http'))
-    await until('the job to run', async () => (await service.status(id))?.state === 'running')
-    const frozen = service.transcoder()?.pid
-    if (frozen === undefined) throw new Error('there is no transcoder')
-    process.kill(frozen, 'SIGSTOP')
-    const health = async (): Promise<Record<string, unknown>> =>
-      (await (await fetch(`${service.base}/health`)).json()) as Record<string, unknown>
-    const told = await until('/health to tell it', async () => {
-      const now = await health()
-      return now['transcoders_silent'] === 1 ? now : null
-    })
-    expect(told['status']).toBe('degraded')
-    await until('another one', () => (service.transcoder()?.pid ?? frozen) !== frozen, LONG_MS)
-    media.release()
-    expect(await service.ended(id, LONG_MS)).toMatchObject({ state: 'ready', error: null })
-    await until('/health to be well', async () => (await health())['status'] === 'ok')
-    expect(service.stderr()).toMatch(/^The transcoder is ended: it has not answered for 30 s\.$/m)
-  },
-  LONG_MS,
-)
+test('a transcoder that is stopped (SIGSTOP) is told by /health, ended, and started again; its job ends well', async () => {
+  await using space = await workspace()
+  await using media = await MediaServer.start(await makeClip(space.file('clip.mp4'), { seconds: 4 }))
+  await using service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
+  media.hold(0.6)
+  const id = await service.create(jobOf(media.url, 'http'))
+  await until('the job to run', async () => (await service.status(id))?.state === 'running')
+  const frozen = service.transcoder()?.pid
+  if (frozen === undefined) throw new Error('there is no transcoder')
+  process.kill(frozen, 'SIGSTOP')
+  const health = async (): Promise<Record<string, unknown>> =>
+    (await (await fetch(`${service.base}/health`)).json()) as Record<string, unknown>
+  const told = await until('/health to tell it', async () => {
+    const now = await health()
+    return now['transcoders_silent'] === 1 ? now : null
+  })
+  expect(told['status']).toBe('degraded')
+  await until('another one', () => (service.transcoder()?.pid ?? frozen) !== frozen, JOB_PATIENCE_MS)
+  media.release()
+  expect(await service.ended(id, JOB_PATIENCE_MS)).toMatchObject({ state: 'ready', error: null })
+  await until('/health to be well', async () => (await health())['status'] === 'ok')
+  expect(service.stderr()).toMatch(/^The transcoder is ended: it has not answered for 30 s\.$/m)
+})

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { childrenOf } from '../../../scripts/local/processes.ts'
+import { PATIENCE_MS } from '../patience.ts'
 
 export interface ListeningPort {
   pid: number
@@ -23,9 +24,6 @@ export interface ListeningPath {
 
 /** proc(5), net/tcp: the state of a socket that listens. */
 const TCP_LISTEN = '0A'
-/** Long for a machine that encodes meanwhile; nothing waits for it where there is an answer. */
-const ANSWER_MS = 20_000
-
 /** A process and everything below it. */
 export function processTree(pid: number): { pid: number; program: string }[] {
   const program = (id: number): string =>
@@ -127,7 +125,7 @@ export function sendRaw(
         body: split < 0 ? '' : text.slice(split + 4),
       })
     }
-    socket.setTimeout(ANSWER_MS, done)
+    socket.setTimeout(PATIENCE_MS, done)
     socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
     socket.once('end', done)
     socket.once('close', done)

@@ -61,6 +61,8 @@ test('no secret is in an argv or an environment, and the file that keeps them is
   await using service = await Service.start()
   const file = join(service.stateDir, 'secrets.json')
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+  // Database and objects, logs, the runtime's socket.
+  for (const name of ['v3', 'logs', 'run']) expect((await stat(join(service.stateDir, name))).mode & 0o777).toBe(0o700)
   const secrets = Object.values(JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
   expect(secrets).toHaveLength(4)
   for (const pid of tree(service.ready.pids.start)) {
