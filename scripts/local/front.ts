@@ -1,7 +1,15 @@
 // In charge of: the one port of the local service: it takes requests, and passes those on that are for the Worker, as they
 // are, in both directions as fast as the slower side.
 // Not in charge of: what a request may name (headers.ts), the words of a refusal (refusals.ts), the runtime (runtime.ts).
-import { createServer, request, type Agent, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  request,
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline, type Duplex } from 'node:stream'
 import { keptConnections, PatientConnections } from './connections.ts'
@@ -12,19 +20,24 @@ const MAX_HEADER_BYTES = 128 * 1024
 const HEADERS_TIMEOUT_MS = 60_000
 /** Longer than clients keep a connection that they mean to use again. */
 const KEEP_ALIVE_MS = 75_000
+/** How long a request waits for a runtime that is being started again; clients take an error for more than it is. */
+const HOLD_MS = 30_000
+const KNOCK_EVERY_MS = 100
 /** How long the rest of a body is read, and thrown away, whose answer was given before its end. */
 const REST_MS = 30_000
 
 export class FrontDoor {
   readonly #socketPath: string
+  readonly #holdMs: number
   readonly #server: Server
   readonly #agents = { reads: keptConnections(), others: new PatientConnections() }
   /** The request that a connection is busy with. */
   readonly #busy = new WeakMap<Duplex, Exchange>()
   #authority = ''
 
-  constructor(socketPath: string) {
+  constructor(socketPath: string, { holdMs = HOLD_MS }: { holdMs?: number } = {}) {
     this.#socketPath = socketPath
+    this.#holdMs = holdMs
     this.#server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -85,6 +98,7 @@ export class FrontDoor {
     const exchange = new Exchange(incoming, response, {
       agents: this.#agents,
       socketPath: this.#socketPath,
+      holdMs: this.#holdMs,
       path: target.path,
       host,
     })
@@ -104,33 +118,44 @@ export class FrontDoor {
 interface Way {
   agents: { reads: Agent; others: Agent }
   socketPath: string
+  holdMs: number
   path: string
   host: string
 }
-
-const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /** One request and its answer. */
 class Exchange {
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
   readonly #way: Way
-  #outgoing: ReturnType<typeof request> | null = null
+  readonly #began = Date.now()
+  readonly #isChunked: boolean
+  readonly #hasBody: boolean
+  /** What may be asked twice. */
+  readonly #isRead: boolean
+  #repeats = 1
+  #knock: NodeJS.Timeout | undefined
+  #outgoing: ClientRequest | null = null
   #isBroken = false
 
   constructor(incoming: IncomingMessage, response: ServerResponse, way: Way) {
     this.#incoming = incoming
     this.#response = response
     this.#way = way
+    const { headers, method } = incoming
+    this.#isChunked = headers['transfer-encoding'] !== undefined
+    this.#hasBody = this.#isChunked || Number(headers['content-length'] ?? 0) > 0
+    this.#isRead = !this.#hasBody && (method === 'GET' || method === 'HEAD')
   }
 
   begin(): void {
-    // The client has gone.
     this.#response.once('close', () => {
+      clearTimeout(this.#knock)
+      // The client has gone.
       if (!this.#response.writableFinished) this.#outgoing?.destroy()
     })
     this.#incoming.once('error', () => this.#outgoing?.destroy())
-    this.#send(true)
+    this.#send()
   }
 
   isOver(): boolean {
@@ -149,14 +174,11 @@ class Exchange {
     else refuseRest()
   }
 
-  #send(mayRepeat: boolean): void {
+  #send(): void {
     const { agents, socketPath, path, host } = this.#way
     const { method, rawHeaders, headers } = this.#incoming
-    const isChunked = headers['transfer-encoding'] !== undefined
-    const hasBody = isChunked || Number(headers['content-length'] ?? 0) > 0
-    const isRead = !hasBody && (method === 'GET' || method === 'HEAD')
     const outgoing = request({
-      agent: isRead ? agents.reads : agents.others,
+      agent: this.#isRead ? agents.reads : agents.others,
       socketPath,
       method,
       path,
@@ -164,35 +186,42 @@ class Exchange {
         'Host',
         host,
         ...forwarded(rawHeaders),
-        ...(isChunked ? ['Transfer-Encoding', 'chunked'] : []),
-        // Else Node makes chunks of a body that is none.
-        ...(!hasBody && headers['content-length'] === undefined && TAKES_BODY.has(method ?? '')
-          ? ['Content-Length', '0']
-          : []),
+        ...lengthOf(method, this.#isChunked, headers['content-length']),
         // Else an error of the Worker's own comes as a page with the source around it.
         'MF-Disable-Pretty-Error',
         'true',
       ],
     })
     this.#outgoing = outgoing
+    let isConnected = false
+    outgoing.once('socket', (socket) => {
+      const connected = (): void => {
+        isConnected = true
+        // Not before: what was taken from the client cannot be taken again.
+        if (this.#hasBody) this.#incoming.pipe(outgoing)
+      }
+      if (socket.connecting) socket.once('connect', connected)
+      else connected()
+    })
     outgoing.once('response', (answer) => this.#answer(answer))
     outgoing.on('error', () => {
-      if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) {
-        readRest(this.#incoming)
-        return
-      }
-      if (mayRepeat && isRead && outgoing.reusedSocket) {
-        this.#send(false)
-        return
-      }
-      refuse(this.#response, refusals.away)
-      readRest(this.#incoming)
+      if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) readRest(this.#incoming)
+      else this.#failed(isConnected)
     })
-    if (hasBody) {
-      // At once: it may be refused before the first byte of its body is there.
-      outgoing.flushHeaders()
-      this.#incoming.pipe(outgoing)
-    } else outgoing.end()
+    // At once: it may be refused before the first byte of its body is there.
+    if (this.#hasBody) outgoing.flushHeaders()
+    else outgoing.end()
+  }
+
+  #failed(wasConnected: boolean): void {
+    // A connection may be closed at the moment at which it is used again, or by the end of the runtime.
+    const mayRepeat = !wasConnected || (this.#isRead && this.#repeats-- > 0)
+    if (mayRepeat && Date.now() - this.#began < this.#way.holdMs) {
+      this.#knock = setTimeout(() => this.#send(), wasConnected ? 0 : KNOCK_EVERY_MS)
+      return
+    }
+    refuse(this.#response, refusals.away)
+    readRest(this.#incoming)
   }
 
   #answer(answer: IncomingMessage): void {
@@ -221,6 +250,13 @@ class Exchange {
       if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
     })
   }
+}
+
+/** How a body is told to the runtime; none of a POST is told as one of 0 bytes, as clients do. */
+function lengthOf(method: string | undefined, isChunked: boolean, length: string | undefined): string[] {
+  if (isChunked) return ['Transfer-Encoding', 'chunked']
+  const expects = method === 'POST' || method === 'PUT' || method === 'PATCH'
+  return expects && length === undefined ? ['Content-Length', '0'] : []
 }
 
 /** A client that is not yet through reads its answer only when somebody takes the rest; one that never ends is cut off. */

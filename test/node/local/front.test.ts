@@ -20,8 +20,8 @@ async function socketPath(): Promise<string> {
   return space.file('runtime')
 }
 
-async function door(path: string): Promise<number> {
-  const front = new FrontDoor(path)
+async function door(path: string, options: { holdMs?: number } = {}): Promise<number> {
+  const front = new FrontDoor(path, options)
   toClose.push(() => front.close())
   return front.listen(0)
 }
@@ -147,6 +147,7 @@ describe('a request on its way to the Worker', () => {
     ],
     ['DELETE with chunks', { method: 'DELETE', headers: { 'transfer-encoding': 'chunked' }, body: 'why' }, 'why'],
     ['POST without a body', { method: 'POST' }, ''],
+    ['DELETE without a body', { method: 'DELETE' }, ''],
     [
       'a client that waits for 100',
       { method: 'POST', headers: { expect: '100-continue' }, body: 'after it' },
@@ -376,13 +377,47 @@ describe('an answer on its way to the client', () => {
 })
 
 describe('without anybody behind it', () => {
-  test('a request is answered with 503 and when to come again', async () => {
-    const port = await door(await socketPath())
-    for (const options of [{}, { method: 'POST', body: Buffer.alloc(1_000_000) }]) {
+  const large = Buffer.alloc(1_000_000, 'x')
+
+  test('a request is answered with 503 and when to come again, after a while', async () => {
+    const port = await door(await socketPath(), { holdMs: 300 })
+    for (const options of [{}, { method: 'POST', body: large }]) {
       const { status, headers, body } = await ask(port, '/x', options)
       expect([status, headers['retry-after']]).toEqual([503, '1'])
       expect(JSON.parse(body)).toMatchObject({ error: { code: 'unavailable' } })
     }
+  })
+
+  test('it waits for a runtime that is being started, and is then served with all of its body', async () => {
+    const path = await socketPath()
+    const port = await door(path)
+    const asked = [
+      ask(port, '/x'),
+      ask(port, '/x', { method: 'POST', body: large }),
+      ask(port, '/x', { method: 'PUT', headers: { 'transfer-encoding': 'chunked' }, body: large }),
+    ]
+    // They have come, and found nobody.
+    await pause(300)
+    const runtime = createServer(echo)
+    runtime.listen(path)
+    toClose.push(() => new Promise((done) => runtime.close(done)))
+    const bodies = (await Promise.all(asked)).map(({ body }) => (JSON.parse(body) as { body: string }).body.length)
+    expect(bodies).toEqual([0, large.length, large.length])
+  })
+
+  test('a read that its runtime died of is asked once more, and nothing else is', async () => {
+    const asked: string[] = []
+    const port = await beforeBytes((socket) => {
+      socket.once('data', (chunk: Buffer) => {
+        const [method = '', path = ''] = chunk.toString().split(' ')
+        asked.push(method)
+        if (path === '/always' || asked.length === 1) socket.destroy()
+        else socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      })
+    })
+    expect(await ask(port, '/once')).toMatchObject({ status: 200, body: 'ok' })
+    for (const method of ['GET', 'POST', 'DELETE']) expect((await ask(port, '/always', { method })).status).toBe(503)
+    expect(asked).toEqual(['GET', 'GET', 'GET', 'GET', 'POST', 'DELETE'])
   })
 
   test('a kept connection that was closed meanwhile costs a read nothing', async () => {
