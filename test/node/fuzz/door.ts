@@ -43,7 +43,7 @@ interface Post {
 }
 
 const posts: Record<string, Post> = {
-  plan: { schema: schemaOf(planPost), examples: [{ plan: {}, warnings: [{ code: 'a', message: 'b' }] }] },
+  plan: { schema: schemaOf(planPost), examples: [] },
   uploads: {
     schema: schemaOf(uploadRequest),
     examples: [

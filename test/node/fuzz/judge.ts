@@ -37,8 +37,8 @@ function ofAnswer(request: Request, answer: Answer, facts: Facts): string[] {
     // RFC 9110, 9.1: an unrecognized method is 501, one that is not allowed here 405.
     return status >= 400 && (status < 500 || status === 501) ? [] : [`${status} to an unknown method`]
   }
-  // More than some parts on the way take (RFC 9110, 15.5.15), which know nothing of the shape.
-  if (status === 414 && request.target.length > MANY_CHARACTERS) return []
+  // More than some parts on the way take (RFC 9110, 15.5.15; RFC 6585, 5), which know nothing of the shape.
+  if ([413, 414, 431].includes(status) && request.target.length > MANY_CHARACTERS) return []
   if (status === 503 && errorOf(answer)?.code === 'unavailable') {
     return headerOf(answer, 'retry-after') === null ? ['503 without Retry-After'] : []
   }

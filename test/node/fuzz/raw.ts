@@ -202,7 +202,7 @@ const firstLines: Form[] = [
   { name: 'HTTP/0.9', must: 'either', text: bare('GET /health HTTP/0.9') },
   { name: 'HTTP/1.0', must: 'either', text: bare('GET /health HTTP/1.0') },
   { name: 'HTTP/1.2', must: 'either', text: bare('GET /health HTTP/1.2') },
-  { name: 'HTTP/2.0', must: 'refuse', text: bare('GET /health HTTP/2.0') },
+  { name: 'HTTP/2.0', must: 'either', text: bare('GET /health HTTP/2.0') },
   { name: 'HTTP/9.9', must: 'refuse', text: bare('GET /health HTTP/9.9') },
   { name: 'http/1.1', must: 'refuse', text: bare('GET /health http/1.1') },
   { name: 'HTTP/1.1.1', must: 'refuse', text: bare('GET /health HTTP/1.1.1') },
@@ -330,7 +330,8 @@ export function judgeRaw(form: Form, heard: Heard, secrets: readonly string[], p
   if (form.must === 'refuse') {
     // No answer at all, only the end of the connection, is a refusal too.
     if (first !== undefined && first.status < 400) wrong.push(`${first.status} in place of a refusal`)
-    if (rest.length > 0) wrong.push('what stands behind it was read on')
+    // Bytes that are no request may be refused once more.
+    if (rest.some(({ status }) => status < 400)) wrong.push('what stands behind it was read on')
   }
   if (form.must === 'serve' && !(isWhole(first) && rest[0]?.status === 200)) wrong.push('it is not served')
   if (rest[0] !== undefined && headerOf(rest[0], 'content-type') === null) wrong.push('the next answer is another one')

@@ -53,6 +53,8 @@ export function valueOf(document: Document, given: JsonSchema): Arbitrary<unknow
       case 'number':
         return numberOf(schema, type === 'integer')
       case 'array':
+        if (Array.isArray(schema['prefixItems']))
+          return fc.tuple(...schema['prefixItems'].map((each) => valueOf(document, each)))
         return fc.array(valueOf(document, schema['items'] ?? {}), {
           minLength: schema['minItems'] ?? 0,
           maxLength: Math.min(schema['maxItems'] ?? 3, (schema['minItems'] ?? 0) + 3),
