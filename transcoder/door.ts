@@ -217,7 +217,8 @@ export class Door {
           signal: stall.signal,
         })
         if (!response.ok) throw await refusal(response, 'source_unreachable')
-        const body = response.body ?? new Blob([]).stream()
+        // Taken hold of at once: Node cancels a body that nobody reads yet when its response is cleared from memory.
+        const body = (response.body ?? new Blob([]).stream()).values()
         return await take(
           (async function* () {
             for await (const chunk of body) {

@@ -16,6 +16,8 @@ export interface SourceFacts {
 }
 
 export interface Delivery {
+  /** Held as long as its body is: Node cancels a body that nobody reads yet when nobody refers to its response any more. */
+  response: Response
   body: ReadableStream<Uint8Array>
   first: number
   /** Bytes that the body must bring; null where only its end tells. */
@@ -51,13 +53,13 @@ export async function judgeFirst(response: Response): Promise<{ facts: SourceFac
     }
     return {
       facts: { size: range.total, etag, ranges: true },
-      delivery: { body, first: 0, length: range.last - range.first + 1 },
+      delivery: { response, body, first: 0, length: range.last - range.first + 1 },
     }
   }
   const size = contentLength(response)
   if (size === 0) throw new TaskError('source_not_media', 'The source is empty.')
   const ranges = size !== null && response.headers.get('accept-ranges') === 'bytes'
-  return { facts: { size, etag, ranges }, delivery: { body, first: 0, length: size } }
+  return { facts: { size, etag, ranges }, delivery: { response, body, first: 0, length: size } }
 }
 
 /** A later answer, held against the facts. `asked` null = the whole was asked for. */
@@ -74,14 +76,14 @@ export async function judgeNext(response: Response, facts: SourceFacts, asked: B
       if (range.total !== null && range.total !== facts.size) throw changed('it has another size')
       if (range.first !== asked.first || range.last > asked.last || range.last < range.first)
         throw odd('it answered with other bytes than were asked for')
-      return { body: bodyOf(response), first: range.first, length: range.last - range.first + 1 }
+      return { response, body: bodyOf(response), first: range.first, length: range.last - range.first + 1 }
     }
     if (response.status === 206) throw odd('it answered with a part where the whole was asked for')
     const size = contentLength(response)
     if (facts.size !== null && size !== null && size !== facts.size) throw changed('it has another size')
     // A whole body where a range was asked for is of use only when the range begins at byte 0.
     if (asked !== null && asked.first > 0) throw odd('it no longer answers with parts')
-    return { body: bodyOf(response), first: 0, length: asked === null ? facts.size : asked.last + 1 }
+    return { response, body: bodyOf(response), first: 0, length: asked === null ? facts.size : asked.last + 1 }
   } catch (error) {
     if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)
     throw error

@@ -3,12 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { HlsDescription } from '#contract/task.ts'
 import { Door, retryAfterMs } from '../../../transcoder/door.ts'
 import { StaleAttempt, TaskError } from '../../../transcoder/failure.ts'
 import { planJob } from '../../../transcoder/plan/decide.ts'
 import { backoffMs } from '../../../transcoder/retry.ts'
 import { job, source } from '../plan/jobs.ts'
 import { body, FakeDoor, json, noise } from './fake-door.ts'
+import { collectGarbage } from './garbage.ts'
 
 let door: FakeDoor
 let client: Door
@@ -156,6 +158,18 @@ test('time is bounded: a door that only refuses is given up with its last words'
   }
   await expect(client.fail({ reason: 'interrupted' }, 2000, signal)).rejects.toMatchObject({ message: 'not now' })
   expect(door.counts.get('fail')!).toBeGreaterThan(1)
+})
+
+test('a piece is whole, although memory is cleared before it is read', async () => {
+  const bytes = noise(3 * 1024 * 1024)
+  door.hls = { description: {} as HlsDescription, segments: [bytes] }
+  const taken = await client.hlsPiece('p/0/segments/0', signal, async (coming) => {
+    await collectGarbage()
+    const parts: Uint8Array[] = []
+    for await (const part of coming) parts.push(part)
+    return Buffer.concat(parts)
+  })
+  expect(taken.equals(bytes)).toBe(true)
 })
 
 test('a heartbeat is one try', async () => {

@@ -3,8 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { Door } from '../../../transcoder/door.ts'
 import { StaleAttempt, TaskError } from '../../../transcoder/failure.ts'
 import { Gateway, parseRange } from '../../../transcoder/gateway.ts'
-import type { SourceOptions } from '../../../transcoder/gateway/source.ts'
+import { Source, type ReadInput, type SourceOptions } from '../../../transcoder/gateway/source.ts'
 import { FakeDoor, json, noise, type FakeSource, type Fault } from './fake-door.ts'
+import { collectGarbage } from './garbage.ts'
 
 const KIB = 1024
 const quick: SourceOptions = { rangeBytes: 64 * KIB, backoff: { baseMs: 1, maxMs: 2 } }
@@ -65,6 +66,24 @@ describe('a faithful door', () => {
     // A probe that looks at the end costs no more than a read of that.
     expect(await read(gateway.url, `bytes=${19 * MIB}-`)).toEqual(whole.subarray(19 * MIB))
     expect(door.inputRanges.slice(asked.length)).toEqual([`bytes=${19 * MIB}-${20 * MIB - 1}`])
+  })
+
+  test('what is asked for ahead waits for its turn, although memory is cleared meanwhile', async () => {
+    const MIB = KIB * KIB
+    const whole = noise(3 * MIB)
+    const door = await new FakeDoor({ bytes: whole }).start()
+    cleanups.push(() => door.stop())
+    const client = new Door({ base: door.url, taskId: 't-1', token: door.token })
+    const { signal } = new AbortController()
+    const input: ReadInput = (range, etag, stop) => client.input(range, etag, stop)
+    const source = new Source(input, signal, () => undefined, { ...quick, rangeBytes: MIB })
+    const parts: Uint8Array[] = []
+    for await (const part of source.read({ first: 0, last: whole.length - 1 }, signal)) {
+      parts.push(part)
+      await collectGarbage()
+    }
+    expect(Buffer.concat(parts).equals(whole)).toBe(true)
+    expect(door.inputRanges).toEqual([0, 1, 2].map((n) => `bytes=${n * MIB}-${(n + 1) * MIB - 1}`))
   })
 
   test.each([
