@@ -95,8 +95,9 @@ export class Checker {
   }
 
   #countLost(before: Task, after: Task, event: Change['event']): void {
+    const isAway = event.type === 'attempt_failed' && event.error.code === 'source_unreachable'
     const counts =
-      event.type === 'lost' || (event.type === 'attempt_failed' && event.error.code === 'source_unreachable')
+      event.type === 'lost' || isAway || (event.type === 'attempt_failed' && event.error.code === 'internal')
     if (after.lost !== before.lost + (counts ? 1 : 0))
       this.fault(after.id, 'I1', `${event.type} counted ${after.lost - before.lost} lost attempts`)
     if (after.lost >= MAX_LOST && after.state !== 'failed')
@@ -105,7 +106,7 @@ export class Checker {
       this.fault(after.id, 'I13', 'an error that every attempt would meet is tried again')
     if (counts && after.state === 'queued') {
       const delay = after.not_before - after.updated_at
-      const [least, most] = event.type === 'lost' ? [1000, 60_000] : [15_000, 135_000]
+      const [least, most] = isAway ? [15_000, 135_000] : [1000, 60_000]
       if (delay < least || delay > most) this.fault(after.id, 'I11', `the next attempt comes after ${delay} ms`)
     }
   }

@@ -231,7 +231,9 @@ export class Transcoder {
   *#tell(run: Run, life: number): Process {
     if (run.halted !== 'interrupted' && run.halted !== 'unheard') return
     try {
-      yield* this.#ask(run, life, () => this.#service.fail(run.id, run.attempt, null), 3)
+      // What nobody answered is told as a fault: an eviction that is not counted could go on for ever.
+      const error: JobError | null = run.halted === 'unheard' ? { code: 'internal', message: 'unheard' } : null
+      yield* this.#ask(run, life, () => this.#service.fail(run.id, run.attempt, error), 3)
     } catch (error) {
       if (!(error instanceof Halted) && !(error instanceof Killed)) throw error
     }
