@@ -4,6 +4,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { headerOf, type Answer } from './answer.ts'
+import type { Described } from './document.ts'
 import { requestToDoor } from './door.ts'
 import { judge } from './judge.ts'
 import { asCurl, bytesOf, requestElsewhere, requestFor, requestOfRuntime, type Request } from './request.ts'
@@ -40,6 +41,13 @@ export interface Report {
 /** Answers that ask to come again are asked so often. */
 const MAX_AGAIN = 20
 
+/** A job has a hundred members, a file has ranges and conditions; others are an id and a query. */
+function weightOf({ name, body, parameters }: Described): number {
+  if (name === 'POST /api/v0/job') return 8
+  if (parameters.some((each) => each.name === 'Range')) return 4
+  return body === null ? 1 : 2
+}
+
 interface Lane {
   name: string
   arbitrary: Arbitrary<Request>
@@ -74,8 +82,7 @@ export class Fuzz {
       ...document.operations.map((one) => ({
         name: one.name,
         arbitrary: requestFor(document, one),
-        // A job has a hundred members; others are an id and a query.
-        weight: one.name === 'POST /api/v0/job' ? 8 : one.body !== null || one.path.startsWith('/o/') ? 2 : 1,
+        weight: weightOf(one),
       })),
       { name: 'the task API', arbitrary: requestToDoor(document), weight: 6 },
       { name: 'other addresses', arbitrary: requestElsewhere, weight: 3 },

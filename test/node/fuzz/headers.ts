@@ -9,7 +9,18 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 const some: Record<string, readonly string[]> = {
   Range: [
-    ['bytes=0-', 'bytes=0-0', 'bytes=-1', 'bytes=-0', 'bytes=5-2', 'bytes=99999999-', 'bytes=0-1,3-4', 'items=0-1'],
+    [
+      'bytes=0-',
+      'bytes=0-',
+      'bytes=0-0',
+      'bytes=1-2',
+      'bytes=-1',
+      'bytes=-0',
+      'bytes=5-2',
+      'bytes=99999999-',
+      'bytes=0-1,3-4',
+      'items=0-1',
+    ],
     ['bytes', 'bytes=', 'bytes=a-b', 'bytes=0-99999999999999999999', 'BYTES = 0-1', 'bytes=-99999999999999999999'],
   ].flat(),
   'If-Match': ['*', '"a"', 'W/"a"', '', '"'],
