@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { groupGone, signalGroup } from '../../scripts/local/processes.ts'
 import { ROOT } from '../../scripts/local/settings.ts'
 import { findBase } from '../../scripts/image/base.ts'
-import { docker, succeeds } from '../../scripts/image/docker.ts'
+import { succeeds } from '../../scripts/image/docker.ts'
 import { Client, until } from '../node/service/client.ts'
 import { boxesOf, removeAll, type Box } from './engine.ts'
 
@@ -122,11 +122,10 @@ export class Laboratory extends Client {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await end(this.#wrangler)
-    const boxes = await docker('ps', '--all', '--filter', `name=${this.name}`, '--format', '{{.Image}}').catch(() => '')
     await removeAll(this.name)
-    // Its name of the moment; the layers stay, so that the next build is quick.
-    for (const image of new Set(boxes.split('\n')))
-      if (image.startsWith('cloudflare-dev/')) await succeeds('rmi', '--no-prune', image)
+    // What wrangler called its image this time; the layers stay, so that the next build is quick.
+    for (const [image] of this.output().matchAll(/cloudflare-dev\/[\w.-]+:[\da-f]+/g))
+      await succeeds('rmi', '--no-prune', image)
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 3 })
   }
 }
