@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
+/** At once. */
+export const collect = runInNewContext('gc') as () => void
 
 /** And lets come what comes of it: finalizers are told in turns of their own. */
 export async function collectGarbage(): Promise<void> {
