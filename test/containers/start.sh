@@ -10,6 +10,11 @@ mkdir -p "$CONTAINERS_DIR"
 log=$CONTAINERS_DIR/start.log
 base=sidecar-base:trixie
 
+# What an engine that was killed left behind would keep a new one from starting, or have it take another program for its own.
+if ! DOCKER_HOST=unix://$CONTAINERS_DIR/docker.sock docker info >/dev/null 2>&1; then
+  rm -f "$CONTAINERS_DIR/pid" "$CONTAINERS_DIR/docker.sock" "$CONTAINERS_DIR"/exec/containerd/*.pid
+fi
+
 # The script asks for Go before anything else, and last of all installs a sidecar with it, unless there is one. Ours needs none.
 mkdir -p "$CONTAINERS_DIR/none"
 printf '#!/bin/sh\nexit 1\n' >"$CONTAINERS_DIR/none/go"
