@@ -106,7 +106,7 @@ export const operations: Record<string, Operation> = {
     query: { ...page, state: { enum: ['receiving', 'ready'] } },
     status: 200,
     answers: json('UploadList', example.uploadList),
-    errors: ['invalid_request'],
+    errors: ['invalid_request', 'unsupported_version'],
     curl: 'curl -u "$KEY:" "$BASE/uploads?state=ready"',
   },
   'HEAD /uploads/{number}': {

@@ -87,7 +87,8 @@ export const requestSchemas: Record<string, Schema> = {
       audioProfiles: { type: 'array', maxItems: AUDIO_PROFILES.maximum, items: ref('AudioProfile') },
       cloud_credentials: {
         type: 'object',
-        properties: { input: ref('Credential'), output: ref('Credential') },
+        // null is the same as to leave it out.
+        properties: { input: ref('Credential'), output: { anyOf: [ref('Credential'), { type: 'null' }] } },
         required: ['input'],
       },
     },

@@ -96,7 +96,7 @@ const status: Record<keyof PublicStatus, Schema> = {
   finished_at: orNull(time),
 }
 
-const orCount: Schema = { type: ['integer', 'null'], minimum: 0 }
+const orCount: Schema = { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const key = {
   id: text,
   account: text,
