@@ -11,8 +11,10 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pipeline, type Duplex } from 'node:stream'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { keptConnections, PatientConnections } from './connections.ts'
+import { endBehindRequest } from './ending.ts'
 import { forwarded, isHost, readTarget, returned } from './headers.ts'
 import { refusals, refuse, refuseConnection, takesMethod, type Refusal } from './refusals.ts'
 
@@ -243,12 +245,17 @@ class Exchange {
     setImmediate(() => {
       if (answer.readableLength === 0 && !answer.complete && !response.destroyed) response.flushHeaders()
     })
-    // Breaks the connection where the answer breaks off, so that the client sees it too.
-    pipeline(answer, response, () => {
-      readRest(this.#incoming)
-      // Nobody reads what would still come.
-      if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
-    })
+    pipeline(answer, response, { end: false })
+      .then(
+        () => endBehindRequest(response),
+        // Breaks the connection where the answer breaks off, so that the client sees it too.
+        () => response.destroy(),
+      )
+      .finally(() => {
+        readRest(this.#incoming)
+        // Nobody reads what would still come.
+        if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
+      })
   }
 }
 

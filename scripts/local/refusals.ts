@@ -4,6 +4,7 @@
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import { requestErrors, type RequestErrorCode } from '#contract/errors.ts'
+import { endBehindRequest } from './ending.ts'
 
 export interface Refusal {
   code: RequestErrorCode
@@ -52,7 +53,8 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   })
-  response.end(body)
+  response.write(body)
+  endBehindRequest(response)
 }
 
 /** The last thing on this connection. */

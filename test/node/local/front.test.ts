@@ -332,6 +332,25 @@ describe('an answer on its way to the client', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
   })
 
+  test.each(['the runtime', 'the front door'])(
+    'of %s reaches a client that closes behind it and is still sending, though nobody wants what it sends',
+    async (who) => {
+      const body = JSON.stringify({ error: 'no' })
+      const port = await before((_incoming, response) => {
+        response.writeHead(401, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
+      })
+      const path = who === 'the runtime' ? '/x' : '/cdn-cgi/x'
+      const size = 8 * 2 ** 20
+      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${size}\r\n\r\n`
+      for (let times = 0; times < 40; times++) {
+        const socket = connect({ port, host: '127.0.0.1' })
+        socket.write(head)
+        socket.write(Buffer.alloc(size))
+        expect(await text(socket)).toMatch(who === 'the runtime' ? /^HTTP\/1\.1 401 / : /^HTTP\/1\.1 404 /)
+      }
+    },
+  )
+
   test.each([10, 70_000, 300_000, 4_000_000])(
     'reaches a client whose %i bytes nobody wanted, though the connection behind was closed under them',
     async (size) => {
