@@ -363,7 +363,7 @@ export const operations: Record<string, Operation> = {
     summary: 'Seal credentials again with the first key of the vault',
     auth: 'admin',
     query: {
-      after: { type: 'integer', minimum: 0, default: 0 },
+      after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
       after_key: { ...text, pattern: '^(sp_[A-Za-z0-9_-]{12})?$', default: '' },
     },
     status: 200,

@@ -11,7 +11,7 @@ import {
   videoProfile,
   type FieldMeta,
 } from '#contract/request.ts'
-import { ref, type Schema } from './parts.ts'
+import { orNull, ref, type Schema } from './parts.ts'
 
 /** What the registry says in words goes into the description; the bounds that a rule of ours enforces come from there too. */
 function member(schema: z.core.$ZodType): Schema {
@@ -88,7 +88,7 @@ export const requestSchemas: Record<string, Schema> = {
       cloud_credentials: {
         type: 'object',
         // null is the same as to leave it out.
-        properties: { input: ref('Credential'), output: { anyOf: [ref('Credential'), { type: 'null' }] } },
+        properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
         required: ['input'],
       },
     },

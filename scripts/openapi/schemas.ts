@@ -18,7 +18,7 @@ import type {
 import type { Check, Diagnosis, SlotFacts, TranscoderFacts } from '#contract/diagnosis.ts'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
-import { MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
+import { MAX_LENGTH, MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
 import type { PublicOutput, PublicStatus } from '#contract/status.ts'
 import { answer, count, orNull, ref, text, time, type Schema } from './parts.ts'
 import { requestSchemas } from './request.ts'
@@ -185,13 +185,13 @@ export const schemas: Record<string, Schema> = {
       {
         cloud_credentials: {
           type: 'object',
-          properties: { input: ref('Credential'), output: ref('Credential') },
+          properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
           required: ['input'],
           description: 'Instead of those that are kept; needed 72 hours after the end.',
         },
-        input: text,
-        logo_url: text,
-        webhook_url: text,
+        input: { ...text, minLength: 1, maxLength: MAX_LENGTH.address },
+        logo_url: { ...text, maxLength: MAX_LENGTH.address },
+        webhook_url: { ...text, maxLength: MAX_LENGTH.address },
       },
       ['cloud_credentials', 'input', 'logo_url', 'webhook_url'],
     ),

@@ -61,7 +61,9 @@ function ofAnswer(request: Request, answer: Answer, facts: Facts): string[] {
     ...byRight(one, request, answer),
     ...(is.length === 1 && methods.length === 1 ? byRequest(one, request, answer, target, facts) : []),
   ])
-  if (is.length === 0 || override !== undefined) readings.push(elsewhere(request, answer, target, facts))
+  // What only GET is told of may refuse HEAD with other headers than those of GET.
+  const isBare = request.method === 'HEAD' && is.every((one) => one.method !== 'HEAD')
+  if (is.length === 0 || override !== undefined || isBare) readings.push(elsewhere(request, answer, target, facts))
   // An address may be read in several ways: one of them must be right.
   return readings.reduce((least, each) => (each.length < least.length ? each : least))
 }
