@@ -36,6 +36,9 @@ export async function statusOf(
     outputs,
     dryRun: job.kind === 'plan',
     estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
+    source: null,
+    poster: null,
+    archiveUrl: null,
     retryOf: job.retry_of,
     inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
     position: job.position ?? null,
@@ -65,6 +68,7 @@ async function addresses(env: Env, job: JobWithTask, base: string): Promise<Publ
       profile: output.profile,
       role: output.role,
       ...(output.segments ? { segments: output.segments } : {}),
+      media: null,
     })),
   )
 }

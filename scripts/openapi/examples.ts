@@ -34,6 +34,9 @@ const facts: StatusFacts = {
   outputs: [],
   dryRun: false,
   estimate: null,
+  source: null,
+  poster: null,
+  archiveUrl: null,
   retryOf: null,
   inputName: 'film.mp4',
   position: null,
@@ -69,6 +72,25 @@ const done = publicStatus({
       content_type: 'video/mp4',
       profile: 0,
       role: 'media',
+      media: {
+        duration_seconds: 10,
+        average_bitrate_kbps: 409.9,
+        peak_bitrate_kbps: 512.3,
+        video: {
+          codec: 'h264',
+          codec_string: 'avc1.64000d',
+          width: 320,
+          height: 180,
+          display_aspect_ratio: '16:9',
+          frame_rate: '25/1',
+          frames_per_second: 25,
+          scan: 'progressive',
+          dynamic_range: 'sdr',
+          bitrate_kbps: 279.2,
+        },
+        audio: [{ codec: 'aac', channels: 2, sample_rate: 48_000, bitrate_kbps: 128.1, language: null }],
+        captions: [],
+      },
     },
   ],
   startedAt: later(0.4),
@@ -89,7 +111,7 @@ export const jobCancelled = {
   config,
 }
 export const jobList = {
-  jobs: [{ ...common, updated_at: iso(4), input: config.input, status: done }],
+  jobs: [{ ...common, updated_at: iso(4), input: config.input, status: done, metadata: {} }],
   next_cursor: null,
 }
 export const events = {

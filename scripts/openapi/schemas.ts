@@ -19,7 +19,9 @@ import type { Check, Diagnosis, SlotFacts, TranscoderFacts } from '#contract/dia
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
 import { MAX_LENGTH, MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
-import type { PublicOutput, PublicStatus } from '#contract/status.ts'
+import type { SourceReport } from '#contract/estimate.ts'
+import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/media.ts'
+import type { Poster, PublicOutput, PublicStatus } from '#contract/status.ts'
 import { answer, count, orNull, ref, text, time, type Schema } from './parts.ts'
 import { requestSchemas } from './request.ts'
 
@@ -43,6 +45,85 @@ const problem = answer(
   ['allowed', 'minimum', 'maximum'],
 )
 
+const kbps: Schema = { type: 'number', minimum: 0, description: 'kbps (1,000 bit/s).' }
+const rendition = { path: text, width: count, height: count, average_bitrate_kbps: kbps, peak_bitrate_kbps: kbps }
+const videoFacts: Record<keyof VideoFacts, Schema> = {
+  codec: text,
+  codec_string: { type: ['string', 'null'], description: 'RFC 6381; null where the codec has no such name.' },
+  width: count,
+  height: count,
+  display_aspect_ratio: text,
+  frame_rate: { ...text, description: 'A fraction, as "30000/1001".' },
+  frames_per_second: { type: 'number' },
+  scan: { enum: ['progressive', 'interlaced'] },
+  dynamic_range: { enum: ['sdr', 'hdr10', 'hlg'] },
+  bitrate_kbps: kbps,
+}
+const audioFacts: Record<keyof AudioFacts, Schema> = {
+  codec: text,
+  channels: count,
+  sample_rate: count,
+  bitrate_kbps: kbps,
+  language: { type: ['string', 'null'] },
+}
+const mediaFacts: Record<keyof MediaFacts, Schema> = {
+  duration_seconds: { type: 'number', minimum: 0 },
+  average_bitrate_kbps: kbps,
+  peak_bitrate_kbps: kbps,
+  video: orNull(answer(videoFacts)),
+  audio: { type: 'array', items: answer(audioFacts) },
+  captions: {
+    type: 'array',
+    items: answer({ kind: { enum: ['embedded', 'webvtt'] }, name: text, language: { type: ['string', 'null'] } }),
+  },
+  renditions: { type: 'array', items: answer(rendition) },
+}
+const orText: Schema = { type: ['string', 'null'] }
+const orNumber: Schema = { type: ['number', 'null'] }
+const sourceVideo: Record<keyof NonNullable<SourceReport['video']>, Schema> = {
+  codec: text,
+  width: count,
+  height: count,
+  sample_aspect_ratio: text,
+  rotation: { type: 'number', description: 'Degrees clockwise to stand upright.' },
+  frame_rate: orText,
+  variable_frame_rate: { type: 'boolean' },
+  scan: { enum: ['progressive', 'interlaced', 'telecined'] },
+  field_order: text,
+  pixel_format: text,
+  transfer: text,
+  primaries: text,
+  matrix: text,
+  hdr: { type: 'boolean' },
+  captions: { type: 'array', items: text },
+  has_captions: { type: 'boolean' },
+}
+const sourceAudio: Record<keyof SourceReport['audio'][number], Schema> = {
+  source_stream: count,
+  codec: text,
+  channels: count,
+  channel_layout: orText,
+  sample_rate: count,
+  language: orText,
+  dialnorm: orNumber,
+  duration_seconds: orNumber,
+}
+const source: Record<keyof SourceReport, Schema> = {
+  formats: { type: 'array', items: text },
+  duration_seconds: orNumber,
+  size_bytes: orNumber,
+  bitrate_kbps: orNumber,
+  video: orNull(answer(sourceVideo)),
+  audio: { type: 'array', items: answer(sourceAudio) },
+  cues: orNull(answer({ pids: { type: 'array', items: count }, splice_points: count })),
+  other: { type: 'array', items: answer({ type: text, codec: text, language: orText }) },
+}
+const poster: Record<keyof Poster, Schema> = {
+  url: { ...text, description: 'JPEG; signed, needs no key.' },
+  width: count,
+  height: count,
+}
+
 const output: Record<keyof PublicOutput, Schema> = {
   path: text,
   url: { ...text, description: 'Where to download it; a signed address for the service’s own store.' },
@@ -53,6 +134,7 @@ const output: Record<keyof PublicOutput, Schema> = {
   profile: { type: ['integer', 'null'] },
   role: text,
   segments: answer({ count, bytes: count }),
+  media: orNull(ref('MediaFacts')),
 }
 
 const status: Record<keyof PublicStatus, Schema> = {
@@ -71,6 +153,13 @@ const status: Record<keyof PublicStatus, Schema> = {
   outputs: { type: 'array', items: ref('Output') },
   dry_run: { type: 'boolean' },
   estimate: { type: ['object', 'null'], description: 'Of a dry run that ended well (docs/dry-run.md).' },
+  source: orNull(ref('Source')),
+  poster: orNull(ref('Poster')),
+  archive_url: {
+    type: ['string', 'null'],
+    description:
+      'All objects of the job as one tar; null where they are not in the service’s own store, or not finished.',
+  },
   retry_of: { type: ['integer', 'null'] },
   input_name: { ...text, description: 'What the source is called: an upload’s name, else the file’s in its address.' },
   queue_position: {
@@ -149,6 +238,9 @@ export const schemas: Record<string, Schema> = {
     ['field', 'details'],
   ),
   Output: answer(output, ['segments']),
+  MediaFacts: answer(mediaFacts, ['renditions']),
+  Source: answer(source),
+  Poster: answer(poster),
   Status: answer(status),
   Created: answer<keyof Created>(
     { ...base, dry_run: { const: true }, retry_of: id, warnings: { type: 'array', items: ref('Warning') } },
@@ -159,7 +251,14 @@ export const schemas: Record<string, Schema> = {
     config: { type: 'object', description: 'As stored: defaults applied, no secret.' },
   }),
   JobList: answer<keyof JobList>({
-    jobs: { type: 'array', items: answer<keyof ListedJob>({ ...base, input: text }) },
+    jobs: {
+      type: 'array',
+      items: answer<keyof ListedJob>({
+        ...base,
+        input: text,
+        metadata: { type: 'object', additionalProperties: text },
+      }),
+    },
     next_cursor: { type: ['string', 'null'] },
   }),
   Upload: answer<keyof Upload>({ uploaded_file_number: id, input: text, name: text, size: count, expires_at: time }),

@@ -29,12 +29,84 @@ export interface JobRead {
 
 export interface ListedJob extends NamedJob {
   input: string
+  /** As the job was created with; {} where it was without. */
+  metadata: Record<string, string>
 }
 
 export interface JobList {
   jobs: ListedJob[]
   /** null = these were the last. */
   next_cursor: string | null
+}
+
+/** A page that plays a job's outputs for whoever has its address. */
+export interface Share {
+  share_id: string
+  /** The page. Its address works without a key, until `expires_at` or until it is revoked. */
+  url: string
+  /** The same as a bare player, to be framed by other pages. */
+  embed_url: string
+  /** An iframe of it, ready to paste. */
+  embed_html: string
+  title: string
+  created_at: string
+  expires_at: string
+}
+
+export interface ShareList {
+  shares: Share[]
+}
+
+/** What the share page reads: `GET /s/<token>/data`. All addresses are signed and need no key. */
+export interface SharedMedia {
+  title: string
+  poster_url: string | null
+  duration_seconds: number | null
+  /** What can be played, the best for a browser first. */
+  sources: { kind: 'hls' | 'dash' | 'file'; url: string; content_type: string; label: string }[]
+  /** WebVTT with the little pictures of the seek bar; null where the job made none. */
+  storyboard_url: string | null
+  captions: { url: string; language: string | null; label: string }[]
+  expires_at: string
+}
+
+/** Leave to upload, for a page that must not know an API key. The token is in this answer and in no other. */
+export interface UploadToken {
+  token: string
+  /** Where to upload to: raw body, multipart/form-data or tus, with `Authorization: Bearer <token>`. */
+  upload_url: string
+  max_bytes: number
+  max_files: number
+  expires_at: string
+}
+
+/** A job without its source and credentials, by name. */
+export interface Preset {
+  preset_id: string
+  name: string
+  description: string
+  /** Comes with the service; cannot be changed. */
+  built_in: boolean
+  /** Members of a job's body, as POST /api/v0/job takes them. */
+  job: Record<string, unknown>
+  /** null for those of the service. */
+  updated_at: string | null
+}
+
+export interface PresetList {
+  presets: Preset[]
+}
+
+/** What the transcoder did, attempt by attempt: for the one whose job it is. Nothing in it is a secret. */
+export interface JobLog {
+  attempts: {
+    attempt: number
+    /** The ffmpeg that ran, as it calls itself. */
+    engine: string | null
+    /** Each run of ffmpeg, its arguments as a shell would take them. The source is an address on the transcoder's loopback. */
+    commands: { purpose: string; command: string; seconds: number; exit_code: number | null }[]
+    lines: { time: string; level: 'info' | 'warn' | 'error'; message: string }[]
+  }[]
 }
 
 interface NamedUpload {

@@ -1,8 +1,9 @@
 // In charge of: what the ledger and the monitor know → the public status of the specification (2.4): strings, "-1", null.
 // Not in charge of: reading either of them.
 import type { JobError, Warning } from './errors.ts'
-import type { Estimate } from './estimate.ts'
+import type { Estimate, SourceReport } from './estimate.ts'
 import type { JobState, TaskState } from './lifecycle.ts'
+import type { MediaFacts } from './media.ts'
 import type { ProgressPost } from './task.ts'
 
 export type Phase =
@@ -28,6 +29,16 @@ export interface PublicOutput {
   role: string
   /** Of a media playlist: how many segments it lists, and their bytes together. They are not listed one by one. */
   segments?: { count: number; bytes: number }
+  /** What was measured in the finished output; null for what holds no media, such as a report. */
+  media: MediaFacts | null
+}
+
+/** A still picture of the source, kept in the service's own store whatever store the outputs go to. */
+export interface Poster {
+  /** JPEG; signed, needs no key. */
+  url: string
+  width: number
+  height: number
 }
 
 export interface PublicStatus {
@@ -49,6 +60,12 @@ export interface PublicStatus {
   dry_run: boolean
   /** Of a dry run that ended well. */
   estimate: Estimate | null
+  /** The source as it was probed; null until then. */
+  source: SourceReport | null
+  /** null until the source was read, and where it has no video, or the job said `preview: false`. */
+  poster: Poster | null
+  /** All objects of the job as one tar, at a signed address; null where they are not in the service's own store, or not finished. */
+  archive_url: string | null
   /** Front-end id of the job that this one repeats. */
   retry_of: number | null
   /** What the source is called: an upload's name, else the file's in its address. */
@@ -76,6 +93,9 @@ export interface StatusFacts {
   outputs: PublicOutput[]
   dryRun: boolean
   estimate: Estimate | null
+  source: SourceReport | null
+  poster: Poster | null
+  archiveUrl: string | null
   retryOf: number | null
   inputName: string
   /** Queued tasks before this one; only while it waits. */
@@ -172,6 +192,9 @@ export function publicStatus(facts: StatusFacts): PublicStatus {
     outputs: facts.outputs,
     dry_run: facts.dryRun,
     estimate: facts.estimate,
+    source: facts.source,
+    poster: facts.poster,
+    archive_url: facts.archiveUrl,
     retry_of: facts.retryOf,
     input_name: facts.inputName,
     queue_position: facts.position,

@@ -127,6 +127,7 @@ export const jobs = new Hono<AppEnv>()
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
             status: await statusOf(c.env, job, base),
+            metadata: {},
           } satisfies ListedJob
         }),
       ),
@@ -221,6 +222,9 @@ function created(c: Context<AppEnv>, job: Created): Response {
         outputs: [],
         dryRun: job.kind === 'plan',
         estimate: null,
+        source: null,
+        poster: null,
+        archiveUrl: null,
         retryOf: job.retryOf,
         inputName: job.inputName,
         position: null,
