@@ -6,9 +6,17 @@ import { operations, type Operation } from './operations.ts'
 import { ref, type Schema } from './parts.ts'
 import { schemas } from './schemas.ts'
 
-const tags = ['Jobs', 'Uploads', 'Outputs', 'Webhooks', 'Service', 'Administration'] as const
+/** Each with what its operations are for. */
+const tags = {
+  Jobs: 'Create, follow, cancel, repeat and delete jobs.',
+  Uploads: 'Files that jobs take as their input: in one request, or resumable by tus 1.0.0.',
+  Outputs: 'What jobs made, at signed addresses.',
+  Webhooks: 'Deliveries of job events to your own address, and the secret that signs them.',
+  Service: 'What the service can do, and whether it is up.',
+  Administration: 'Keys, accounts, metrics and maintenance; with the admin key.',
+} as const
 
-function tagOf(name: string, { auth }: Operation): (typeof tags)[number] {
+function tagOf(name: string, { auth }: Operation): keyof typeof tags {
   if (auth === 'admin') return 'Administration'
   if (name.includes('webhook')) return 'Webhooks'
   if (name.includes('/api/v0/job')) return 'Jobs'
@@ -19,8 +27,8 @@ function tagOf(name: string, { auth }: Operation): (typeof tags)[number] {
 const rights: Readonly<Record<string, string>> = {
   jobs: 'Needs an API key.',
   admin: 'Needs the admin key, or a key with the scope admin.',
-  signed: 'The address has a signature and an expiry: no key.',
-  null: 'No key.',
+  signed: 'Needs no key: the address is signed and expires.',
+  null: 'Needs no key.',
 }
 
 /** By status, each code with what it says. Every operation may be told that the service is not at its best. */
@@ -74,9 +82,9 @@ function operation(name: string, one: Operation): object {
     Object.entries(table).map(([id, schema]) => ({ name: id, in: where, schema }))
   const { body } = one
   return {
-    operationId: name.replaceAll(/[^A-Za-z0-9]+/g, '_').replace(/_$/, ''),
+    operationId: one.id,
     summary: one.summary,
-    description: rights[String(one.auth)],
+    description: `${one.description} ${rights[String(one.auth)]}`,
     tags: [tagOf(name, one)],
     security: one.auth === null || one.auth === 'signed' ? [] : [{ key: [] }],
     parameters: [...path, ...given('query', one.query), ...given('header', one.headers)],
@@ -105,7 +113,7 @@ export function openapi(): Schema {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags: tags.map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: { securitySchemes: { key: { type: 'http', scheme: 'basic' } }, schemas },
   }

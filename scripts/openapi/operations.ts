@@ -12,7 +12,12 @@ interface Media {
 }
 
 export interface Operation {
+  /** Of clients that are generated: a verb and what it acts on. */
+  id: string
+  /** A few words, without a full stop. */
   summary: string
+  /** Whole sentences, in Markdown. */
+  description: string
   /** null = without a key; signed = the address itself is the right. */
   auth: 'jobs' | 'admin' | 'signed' | null
   query?: Record<string, Schema>
@@ -65,7 +70,10 @@ const body = (value: unknown): string => `--json '${JSON.stringify(value, null, 
 
 export const operations: Record<string, Operation> = {
   'GET /health': {
-    summary: 'Whether jobs can be taken',
+    id: 'getHealth',
+    summary: 'Whether the service can take jobs',
+    description:
+      'Answers 200 when jobs can be created. With 503, `missing` names the settings or bindings that are absent. Meant for load balancers and uptime checks.',
     auth: null,
     status: 200,
     answers: json('Health', example.health),
@@ -73,7 +81,10 @@ export const operations: Record<string, Operation> = {
     curl: 'curl "$BASE/health"',
   },
   'GET /api/v0/limits': {
-    summary: 'Every limit',
+    id: 'getLimits',
+    summary: 'Read the limits',
+    description:
+      'Every limit of the service: sizes, counts, text lengths, minimum bitrates, audio bitrates, quotas and retention.',
     auth: null,
     status: 200,
     answers: json('Limits', example.limits),
@@ -81,8 +92,10 @@ export const operations: Record<string, Operation> = {
     curl: 'curl "$BASE/api/v0/limits"',
   },
   'POST /uploads': {
-    summary:
-      'Upload one file of at most 100 MB; with the headers of tus 1.0.0, begin a resumable upload of at most 100 GB',
+    id: 'createUpload',
+    summary: 'Upload a file',
+    description:
+      'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. The answer’s `input` is what a job names as its input.',
     auth: 'jobs',
     query: { name: text },
     headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
@@ -101,7 +114,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"',
   },
   'GET /uploads': {
-    summary: 'List uploads that have not expired, newest first',
+    id: 'listUploads',
+    summary: 'List uploads',
+    description: 'Uploads that have not expired, newest first.',
     auth: 'jobs',
     query: { ...page, state: { enum: ['receiving', 'ready'] } },
     status: 200,
@@ -110,7 +125,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" "$BASE/uploads?state=ready"',
   },
   'HEAD /uploads/{number}': {
-    summary: 'How far a resumable upload came: Upload-Offset',
+    id: 'getUploadOffset',
+    summary: 'Read the offset of a resumable upload',
+    description: '`Upload-Offset` says how many bytes are stored; continue there after an interruption (tus 1.0.0).',
     auth: 'jobs',
     headers: tus,
     status: 200,
@@ -119,7 +136,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" -I -H "Tus-Resumable: 1.0.0" "$BASE/uploads/$UPLOAD"',
   },
   'PATCH /uploads/{number}': {
-    summary: 'Send a chunk of a resumable upload',
+    id: 'continueUpload',
+    summary: 'Send the next bytes of a resumable upload',
+    description: 'The body goes to `Upload-Offset`, which must be the number of bytes that are stored (tus 1.0.0).',
     auth: 'jobs',
     headers: { ...tus, 'Upload-Offset': text, 'Upload-Checksum': text },
     body: { type: 'application/offset+octet-stream', schema: {} },
@@ -139,7 +158,9 @@ export const operations: Record<string, Operation> = {
     curl: `curl -u "$KEY:" -X PATCH -H "Tus-Resumable: 1.0.0" -H "Upload-Offset: 0" -H "Content-Type: application/offset+octet-stream" --data-binary @film.mp4 "$BASE/uploads/$UPLOAD"`,
   },
   'GET /uploads/{number}': {
-    summary: 'The file back, whole or a range of it',
+    id: 'getUpload',
+    summary: 'Download an uploaded file',
+    description: 'The file as it was uploaded, whole or the range that `Range` names.',
     auth: 'jobs',
     headers: conditions,
     status: 200,
@@ -149,7 +170,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" -o back.mp4 "$BASE/uploads/$UPLOAD"',
   },
   'DELETE /uploads/{number}': {
-    summary: 'Delete it, also one that is under way',
+    id: 'deleteUpload',
+    summary: 'Delete an upload',
+    description: 'Removes the file. An upload that is still in progress is stopped.',
     auth: 'jobs',
     headers: tus,
     status: 204,
@@ -158,7 +181,10 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" -X DELETE "$BASE/uploads/$UPLOAD"',
   },
   'POST /api/v0/job': {
+    id: 'createJob',
     summary: 'Create a job',
+    description:
+      'Validates the body, stores the job and puts it into the queue. A body with mistakes is refused with all of them, each with its path. With `dry_run=true` the job only reads the source and plans: the result is in `status.estimate`, and nothing is encoded or stored.',
     auth: 'jobs',
     query: { dry_run: { enum: ['true', 'false'] } },
     headers: idempotency,
@@ -169,7 +195,9 @@ export const operations: Record<string, Operation> = {
     curl: jobs('', body(example.job)),
   },
   'GET /api/v0/job': {
-    summary: 'List jobs, newest first',
+    id: 'listJobs',
+    summary: 'List jobs',
+    description: 'Jobs of the account, newest first, filtered by state, creation time or a search text.',
     auth: 'jobs',
     query: {
       ...page,
@@ -194,7 +222,10 @@ export const operations: Record<string, Operation> = {
     curl: jobs('?limit=10&state=completed,failed'),
   },
   'GET /api/v0/job/{id}': {
+    id: 'getJob',
     summary: 'Read a job',
+    description:
+      'The status of the job and its configuration as it was stored. Poll it until `status.job_completed` is true, or follow `/events`.',
     auth: 'jobs',
     status: 200,
     answers: json('JobRead', example.jobRead),
@@ -202,7 +233,10 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB'),
   },
   'DELETE /api/v0/job/{id}': {
-    summary: 'Delete a job that has ended',
+    id: 'deleteJob',
+    summary: 'Delete a job',
+    description:
+      'Removes a job that has ended, with its record, its sealed credentials and its objects in the service’s own store. Objects in your own stores stay.',
     auth: 'jobs',
     status: 204,
     answers: null,
@@ -210,7 +244,10 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB', '-X DELETE '),
   },
   'POST /api/v0/job/{id}/cancel': {
+    id: 'cancelJob',
     summary: 'Cancel a job',
+    description:
+      'Stops the job; the transcoder ends within seconds. Refused once the job has ended or its outputs are being published.',
     auth: 'jobs',
     status: 200,
     answers: json('JobRead', example.jobCancelled),
@@ -218,7 +255,10 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB/cancel', '-X POST '),
   },
   'POST /api/v0/job/{id}/retry': {
-    summary: 'Run a failed or cancelled job again, as a new one',
+    id: 'retryJob',
+    summary: 'Repeat a job',
+    description:
+      'Creates a new job with the configuration of a failed or cancelled one. The body may bring new credentials or addresses.',
     auth: 'jobs',
     headers: idempotency,
     body: { type: 'application/json', schema: ref('Retry'), example: {}, optional: true },
@@ -238,7 +278,10 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB/retry', '-X POST '),
   },
   'GET /api/v0/job/{id}/events': {
-    summary: 'The timeline, as JSON or (Accept: text/event-stream) as Server-Sent Events',
+    id: 'listJobEvents',
+    summary: 'Read or follow the events of a job',
+    description:
+      'The timeline as JSON, or with `Accept: text/event-stream` as Server-Sent Events with live progress until the job ends.',
     auth: 'jobs',
     headers: { 'Last-Event-ID': text },
     status: 200,
@@ -251,7 +294,9 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB/events'),
   },
   'GET /api/v0/job/{id}/webhooks': {
-    summary: 'What was told by webhook, and every try',
+    id: 'listWebhookDeliveries',
+    summary: 'List the webhook deliveries of a job',
+    description: 'Each webhook of the job with every attempt to deliver it.',
     auth: 'jobs',
     status: 200,
     answers: {
@@ -263,7 +308,9 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB/webhooks'),
   },
   'POST /api/v0/job/{id}/webhooks/{webhook}/replay': {
-    summary: 'Send a webhook once more',
+    id: 'replayWebhook',
+    summary: 'Send a webhook again',
+    description: 'Delivers the same event once more, with the same `webhook-id`.',
     auth: 'jobs',
     status: 202,
     answers: json('Delivery', example.replayed),
@@ -271,7 +318,10 @@ export const operations: Record<string, Operation> = {
     curl: jobs('/$JOB/webhooks/$WEBHOOK/replay', '-X POST '),
   },
   'GET /o/{grant}/{account}/{job}/{path}': {
-    summary: 'An output in the service’s own store, at the address in `status.outputs[].url`, whole or a range of it',
+    id: 'getOutput',
+    summary: 'Download an output',
+    description:
+      'An object in the service’s own store, whole or the range that `Range` names. `status.outputs[].url` is such an address; relative addresses inside of playlists and manifests work.',
     auth: 'signed',
     headers: conditions,
     status: 200,
@@ -281,7 +331,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -o video.mp4 "$OUTPUT_URL"',
   },
   'GET /api/v0/webhooks/secret': {
-    summary: 'When the secret of the webhooks was made',
+    id: 'getWebhookSecret',
+    summary: 'Read when the webhook secret was made',
+    description: 'The secret itself is shown only when it is made.',
     auth: 'jobs',
     status: 200,
     answers: json('WebhookSecret', example.secretFacts),
@@ -289,7 +341,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" "$BASE/api/v0/webhooks/secret"',
   },
   'POST /api/v0/webhooks/secret/rotate': {
-    summary: 'Make a new secret',
+    id: 'rotateWebhookSecret',
+    summary: 'Make a new webhook secret',
+    description: 'Webhooks are signed with both secrets until the old one expires.',
     auth: 'jobs',
     status: 201,
     answers: json('NewWebhookSecret', example.newSecret),
@@ -297,7 +351,9 @@ export const operations: Record<string, Operation> = {
     curl: 'curl -u "$KEY:" -X POST "$BASE/api/v0/webhooks/secret/rotate"',
   },
   'GET /api/v0/keys': {
+    id: 'listKeys',
     summary: 'List API keys',
+    description: 'All keys of the service, without the keys themselves.',
     auth: 'admin',
     status: 200,
     answers: json('KeyList', { keys: [example.key] }),
@@ -305,7 +361,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/keys'),
   },
   'POST /api/v0/keys': {
-    summary: 'Issue an API key',
+    id: 'createKey',
+    summary: 'Create an API key',
+    description: 'The key is in this answer and is never shown again.',
     auth: 'admin',
     body: { type: 'application/json', schema: ref('NewKey'), example: example.newKey },
     status: 201,
@@ -314,7 +372,10 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/keys', body(example.newKey)),
   },
   'PATCH /api/v0/keys/{key}': {
-    summary: 'Change the label, the quotas or the webhook_url of a key',
+    id: 'updateKey',
+    summary: 'Change an API key',
+    description:
+      'Changes the label, the quotas or the default webhook address. Members that are left out stay as they are.',
     auth: 'admin',
     body: { type: 'application/json', schema: ref('KeyChange'), example: example.keyChange },
     status: 200,
@@ -323,7 +384,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/keys/$KEY_ID', `-X PATCH ${body(example.keyChange)}`),
   },
   'POST /api/v0/keys/{key}/rotate': {
-    summary: 'Replace a key',
+    id: 'rotateKey',
+    summary: 'Replace an API key',
+    description: 'Makes a new key with the same account, scopes and quotas, and revokes the old one.',
     auth: 'admin',
     status: 201,
     answers: json('ReplacedKey', example.replacedKey),
@@ -331,7 +394,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/keys/$KEY_ID/rotate', '-X POST '),
   },
   'DELETE /api/v0/keys/{key}': {
-    summary: 'Revoke a key',
+    id: 'revokeKey',
+    summary: 'Revoke an API key',
+    description: 'Requests with the key are refused from now on. Its jobs and uploads stay.',
     auth: 'admin',
     status: 204,
     answers: null,
@@ -339,7 +404,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/keys/$KEY_ID', '-X DELETE '),
   },
   'GET /api/v0/accounts': {
-    summary: 'List accounts and their quotas',
+    id: 'listAccounts',
+    summary: 'List accounts',
+    description: 'Accounts that have a key, with their quotas.',
     auth: 'admin',
     status: 200,
     answers: {
@@ -351,7 +418,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/accounts'),
   },
   'PUT /api/v0/accounts/{account}': {
+    id: 'setQuotas',
     summary: 'Set the quotas of an account',
+    description: 'Replaces the quotas. A member that is left out or null gets the default of the service.',
     auth: 'admin',
     body: { type: 'application/json', schema: ref('Quotas'), example: example.quotas },
     status: 200,
@@ -360,7 +429,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/accounts/me', `-X PUT ${body(example.quotas)}`),
   },
   'POST /api/v0/vault/rotate': {
-    summary: 'Seal credentials again with the first key of the vault',
+    id: 'rotateVault',
+    summary: 'Seal credentials with the newest vault key',
+    description: 'One batch; call it with `next` and `next_key` of the answer until `done` is true.',
     auth: 'admin',
     query: {
       after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
@@ -372,7 +443,10 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/vault/rotate', '-X POST '),
   },
   'POST /api/v0/diagnosis': {
-    summary: 'Look at every part of the service; what is written for it is removed again',
+    id: 'diagnose',
+    summary: 'Check every part of the service',
+    description:
+      'Checks database, store, queue, transcoders and settings from inside the service. What the checks write is removed again.',
     auth: 'admin',
     status: 200,
     answers: json('Diagnosis', example.diagnosis),
@@ -380,7 +454,9 @@ export const operations: Record<string, Operation> = {
     curl: admin('/api/v0/diagnosis', '-X POST '),
   },
   'GET /metrics': {
-    summary: 'Prometheus text',
+    id: 'getMetrics',
+    summary: 'Read the metrics',
+    description: 'Prometheus text format, version 0.0.4.',
     auth: 'admin',
     status: 200,
     answers: { type: 'text/plain', schema: text, example: example.metrics },
