@@ -36,6 +36,7 @@ export interface Operation {
 const json = (name: string, one: unknown) => ({ type: 'application/json', schema: ref(name), example: one })
 /** Bytes under the type that they were sent or made with. */
 const bytes = { type: '*/*', schema: {} }
+const binary: Schema = { ...text, format: 'binary' }
 const idempotency = {
   'Idempotency-Key': {
     ...text,
@@ -62,7 +63,7 @@ const conditional = [
   { status: 412, description: 'It is not what If-Match or If-Unmodified-Since says' },
 ]
 const STATES = 'ready|queued|running|committing|completed|error|failed|cancelled'
-const tus = { 'Tus-Resumable': { const: '1.0.0' } }
+const tus = { 'Tus-Resumable': { enum: ['1.0.0'] } }
 
 const jobs = (rest: string, options = ''): string => `curl -u "$KEY:" ${options}"$BASE/api/v0/job${rest}"`
 const admin = (rest: string, options = ''): string => `curl -u "$ADMIN_KEY:" ${options}"$BASE${rest}"`
@@ -99,7 +100,8 @@ export const operations: Record<string, Operation> = {
     auth: 'jobs',
     query: { name: text },
     headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
-    body: { type: '*/*', schema: {}, optional: true },
+    // A raw body may have any type; this is the one that generated clients know.
+    body: { type: 'application/octet-stream', schema: binary, optional: true },
     status: 201,
     answers: json('Upload', example.upload),
     errors: [
@@ -141,7 +143,7 @@ export const operations: Record<string, Operation> = {
     description: 'The body goes to `Upload-Offset`, which must be the number of bytes that are stored (tus 1.0.0).',
     auth: 'jobs',
     headers: { ...tus, 'Upload-Offset': text, 'Upload-Checksum': text },
-    body: { type: 'application/offset+octet-stream', schema: {} },
+    body: { type: 'application/offset+octet-stream', schema: binary },
     status: 204,
     answers: null,
     errors: [

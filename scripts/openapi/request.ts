@@ -19,11 +19,11 @@ function member(schema: z.core.$ZodType): Schema {
   const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   const { $schema: _, minimum: _minimum, maximum: _maximum, ...plain } = made
   const description = `${meta.description} Must be ${meta.expects}.`
-  const { default: fallback, ...read } = { ...plain, ...(isRead(schema) ? eitherKind(plain, meta) : {}) }
+  const { default: fallback, ...read } = isRead(schema) ? eitherKind(plain, meta) : plain
   const isNumber = [read['type']].flat().some((type) => type === 'integer' || type === 'number')
   const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(meta) } : read
   return {
-    ...(meta.also === undefined ? bounded : { anyOf: [bounded, { const: meta.also }] }),
+    ...(meta.also === undefined ? bounded : { anyOf: [{ type: 'integer', enum: [meta.also] }, bounded] }),
     ...(fallback === undefined ? {} : { default: fallback }),
     description,
   }
@@ -43,11 +43,15 @@ function isRead(schema: z.core.$ZodType): boolean {
 }
 
 /** A pattern is of the text, bounds are of the number: each says nothing of the other. */
-function eitherKind({ type, enum: values }: Schema, { maximum }: FieldMeta): Schema {
-  if (Array.isArray(values))
-    return { type: ['string', 'number'], enum: [...(values as string[]), ...(values as string[]).map(Number)] }
-  if (type === 'string') return { type: [maximum === undefined ? 'number' : 'integer', 'string'] }
-  return { type: [type, 'string'], pattern: NUMBER_AS_TEXT.source }
+function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldMeta): Schema {
+  // Bounds instead of another enum: generated clients name the values of an enum, and "2" and 2 would get one name.
+  if (Array.isArray(values)) {
+    const numbers = (values as string[]).map(Number)
+    const asNumber = { type: 'integer', minimum: Math.min(...numbers), maximum: Math.max(...numbers) }
+    return { ...rest, anyOf: [{ type: 'string', enum: values as string[] }, asNumber] }
+  }
+  if (type === 'string') return { ...rest, type: [maximum === undefined ? 'number' : 'integer', 'string'] }
+  return { ...rest, type: [type, 'string'], pattern: NUMBER_AS_TEXT.source }
 }
 
 function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {
@@ -63,7 +67,9 @@ const timeOrNothing: Schema = {
       format: 'date-time',
       pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$`,
     },
-    { enum: ['', false, null] },
+    { const: '' },
+    { const: false },
+    { type: 'null' },
   ],
 }
 

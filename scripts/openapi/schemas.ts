@@ -25,12 +25,26 @@ import type { Poster, PublicOutput, PublicStatus } from '#contract/status.ts'
 import { answer, count, orNull, ref, text, time, type Schema } from './parts.ts'
 import { requestSchemas } from './request.ts'
 
-/** The schema of what a function of ours makes, read off a value of it. Null stands for a number that is not set. */
-function like(value: unknown): Schema {
-  if (Array.isArray(value)) return { type: 'array', ...(value.length > 0 ? { items: like(value[0]) } : {}) }
+/**
+ * The schema of what a function of ours makes, read off values of it. Null stands for a number that is not set; a member that
+ * not all of them have is optional; an empty list is one of numbers, as all lists of plain values are here.
+ */
+function like(...values: unknown[]): Schema {
+  const [value] = values
+  if (values.every(Array.isArray)) {
+    const items = values.flat() as unknown[]
+    return { type: 'array', items: items.length > 0 ? like(...items) : { type: 'number' } }
+  }
   if (value === null) return { type: ['number', 'null'] }
   if (typeof value !== 'object') return { type: typeof value }
-  return answer(Object.fromEntries(Object.entries(value).map(([name, each]) => [name, like(each)])))
+  const objects = values as Record<string, unknown>[]
+  const names = [...new Set(objects.flatMap((one) => Object.keys(one)))]
+  return answer(
+    Object.fromEntries(
+      names.map((name) => [name, like(...objects.flatMap((one) => (name in one ? [one[name]] : [])))]),
+    ),
+    names.filter((name) => objects.some((one) => !(name in one))),
+  )
 }
 
 const problem = answer(
@@ -226,7 +240,10 @@ export const schemas: Record<string, Schema> = {
         code: { enum: Object.keys(requestErrors) },
         message: text,
         field: text,
-        details: { description: 'Of a refused job: a list of Problem.' },
+        details: {
+          description: 'Of a request with mistakes: all of them. Otherwise facts that belong to the code.',
+          anyOf: [{ type: 'array', items: ref('Problem') }, { type: 'object' }],
+        },
       },
       ['field', 'details'],
     ),
@@ -243,7 +260,12 @@ export const schemas: Record<string, Schema> = {
   Poster: answer(poster),
   Status: answer(status),
   Created: answer<keyof Created>(
-    { ...base, dry_run: { const: true }, retry_of: id, warnings: { type: 'array', items: ref('Warning') } },
+    {
+      ...base,
+      dry_run: { type: 'boolean', enum: [true] },
+      retry_of: id,
+      warnings: { type: 'array', items: ref('Warning') },
+    },
     ['dry_run', 'retry_of'],
   ),
   JobRead: answer<keyof JobRead>({
