@@ -96,7 +96,7 @@ What each value does, measured in outputs: [docs/matrix.md](matrix.md).
 
 ## Job
 
-\`input\`, \`videoProfiles\`, \`audioProfiles\` and \`cloud_credentials\` are required.
+\`input\`, \`audioProfiles\` and \`cloud_credentials\` are required. So is \`videoProfiles\`, unless \`ladder\` is \`auto\`.
 
 ${table(jobFields, '')}
 

@@ -73,7 +73,7 @@ const timeOrNothing: Schema = {
   ],
 }
 
-const withLists = request(jobFields, ['input', 'videoProfiles', 'audioProfiles', 'cloud_credentials'])
+const withLists = request(jobFields, ['input', 'audioProfiles', 'cloud_credentials'])
 
 export const requestSchemas: Record<string, Schema> = {
   Job: {
@@ -86,9 +86,9 @@ export const requestSchemas: Record<string, Schema> = {
       },
       videoProfiles: {
         type: 'array',
-        minItems: VIDEO_PROFILES.minimum,
         maxItems: VIDEO_PROFILES.maximum,
         items: ref('VideoProfile'),
+        description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto": then leave it out.`,
       },
       audioProfiles: { type: 'array', maxItems: AUDIO_PROFILES.maximum, items: ref('AudioProfile') },
       cloud_credentials: {
@@ -98,6 +98,8 @@ export const requestSchemas: Record<string, Schema> = {
         required: ['input'],
       },
     },
+    if: { required: ['ladder'] },
+    else: { required: ['videoProfiles'], properties: { videoProfiles: { minItems: VIDEO_PROFILES.minimum } } },
   },
   VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
   AudioProfile: request(audioProfile, []),

@@ -82,8 +82,8 @@ function checkAudioSelection(
 }
 
 function warnUnusedAudio(draft: Draft, findings: Findings): void {
-  // There each profile becomes a file of its own.
-  if (draft.audio_output_path) return
+  // There each profile becomes a file of its own; every rung of a ladder carries all of them.
+  if (draft.audio_output_path || draft.ladder !== undefined) return
   const count = draft.audioProfiles.length
   const used = new Set(draft.videoProfiles.flatMap((profile) => selectedAudio(profile.audio_profiles, count)))
   for (let index = 0; index < count; index += 1) {
@@ -206,6 +206,9 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   }
   if (draft.audio_output_path && !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) {
     warn('audio_output_path', 'no audio profile produces audio')
+  }
+  if (draft.ladder !== undefined && draft.allow_upscaling === true) {
+    warn('allow_upscaling', 'the rungs of ladder "auto" are never larger than the source')
   }
   const pid = draft.scte35_pid_remap
   if (pid !== undefined && pid !== -1 && draft.scte35_passthough === false) {

@@ -18,6 +18,7 @@ import {
   audioProfile,
   jobFields,
   jobRequest,
+  LADDERS,
   videoProfile,
   type AudioProfileFields,
   type CredentialFields,
@@ -64,7 +65,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     findings.problem('too_deep', '', message, { maximum: MAX_NESTING })
     return { ok: false, problems: findings.problems }
   }
-  const video = readList(body, 'videoProfiles', VIDEO_PROFILES, findings)
+  const video = readVideoProfiles(body, findings)
   const audio = readList(body, 'audioProfiles', AUDIO_PROFILES, findings)
   const draft: Draft = {
     ...readFields(jobFields.shape, body, '', findings),
@@ -73,6 +74,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     inputProvider: undefined,
     outputProvider: undefined,
   }
+  if (draft.ladder !== undefined && own(body, 'gop_length') === undefined) draft.gop_length = LADDER_GOP_SECONDS
   foldAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
   foldAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
   const credentials = readCredentials(body, draft, findings)
@@ -109,6 +111,20 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   // Without a problem every required field was read and every default applied, so what was partial is complete.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
   return { ok: true, config: config as JobConfig, secrets: secrets as JobSecrets, warnings: findings.warnings }
+}
+
+/** Key frames every two seconds suit every segment length, and what players expect of a ladder. */
+const LADDER_GOP_SECONDS = 2
+
+/** With `ladder` there are none: they follow from the source. */
+function readVideoProfiles(body: Members, findings: Findings): (Members | null)[] {
+  if (!LADDERS.some((ladder) => ladder === own(body, 'ladder')))
+    return readList(body, 'videoProfiles', VIDEO_PROFILES, findings)
+  const given = own(body, 'videoProfiles')
+  if (given === undefined || (Array.isArray(given) && given.length === 0)) return []
+  const message = 'ladder "auto" chooses the video profiles from the source; leave out videoProfiles, or ladder'
+  findings.problem('conflict', 'videoProfiles', message)
+  return []
 }
 
 /** Two names of one field: the other is accepted, a contradiction is a problem. */
@@ -179,6 +195,9 @@ export function outputProvider(config: JobConfig): Provider {
   return config.cloud_credentials.output.cloud_provider
 }
 
+/** Stands for every rung until the source is known; its bitrate is never used. */
+const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, video_framerate: '1x' }
+
 /**
  * The stored job in the service's own words. `sourceName` is the source's file name where `input` does not say it
  * (an upload: the uploaded file's name).
@@ -216,8 +235,11 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     program: config.program_number ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path) : null,
-    video: config.videoProfiles.map((profile, index) => ({
+    allowUpscaling: config.allow_upscaling ?? null,
+    ladder: config.ladder ?? null,
+    video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,
+      rung: null,
       output: specOutput(provider, profile.output ?? ''),
       width: toEven(profile.width),
       height: toEven(profile.height),
@@ -236,6 +258,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
       // Decision "dolby_digital_dialnorm": absent = 0, passthrough.
       dialnorm: profile.dolby_digital_dialnorm ?? 0,
+      optional: profile.optional ?? false,
     })),
   }
 }

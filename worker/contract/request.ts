@@ -147,6 +147,9 @@ export const audioProfile = z.object({
     ...limits.DIALNORM,
     whole: true,
   }),
+  optional: optionalFlag(
+    'true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails.',
+  ),
 })
 
 export const PROVIDERS = ['aws', 'oracle', 'gcloud', 'http', 'file-upload', 'vendor-store'] as const
@@ -188,6 +191,8 @@ const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/.source
 const quoted = /"[ !#-[\]-~]*"/.source
 const directive = `${token}(?:=(?:${token}|${quoted}))?`
 const CACHE_CONTROL = new RegExp(`^$|^${directive}(?: ?, ?${directive})*$`)
+
+export const LADDERS = ['auto'] as const
 
 export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
 
@@ -282,13 +287,19 @@ export const jobFields = z.object({
     },
   ),
   program_start_time: optionalTime('First PROGRAM-DATE-TIME of segmented output.'),
+  allow_upscaling: optionalFlag(
+    'Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning.',
+  ),
+  ladder: optionalChoice(
+    'auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given.',
+    LADDERS,
+  ),
 })
 
 /** The whole body of job creation, for documentation and types; job.ts reads it field by field, so that every problem is found. */
 export const jobRequest = z.extend(jobFields, {
-  videoProfiles: z
-    .array(videoProfile)
-    .check(z.minLength(limits.VIDEO_PROFILES.minimum), z.maxLength(limits.VIDEO_PROFILES.maximum)),
+  /** Left out with `ladder`; otherwise at least one. */
+  videoProfiles: z.optional(z.array(videoProfile).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
   audioProfiles: z.array(audioProfile).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
   cloud_credentials: z.object({ input: credential, output: z.optional(credential) }),
 })

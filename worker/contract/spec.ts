@@ -24,8 +24,10 @@ export interface LogoSpec {
 }
 
 export interface VideoProfile {
-  /** Position in `videoProfiles`. */
+  /** Position in `videoProfiles`, or in the ladder. */
   index: number
+  /** Lines that a rung of the automatic ladder is named by, as in "720p"; null = a profile of the client's. */
+  rung: number | null
   /** Relative path or address as the client gave it; '' = derived (outputs.ts). */
   output: string
   /** Pixels; 0 = the source's, or kept in proportion when only one is 0. Even unless 0. */
@@ -50,6 +52,8 @@ export interface AudioProfile {
   sourceStream: number | null
   /** Dialogue level of ac3, 1 to 31; 0 = the source's. */
   dialnorm: number
+  /** Left out where the source lacks its stream, instead of failing the job. */
+  optional: boolean
 }
 
 /** How the outputs are cut and listed; null in a job means single files. */
@@ -110,6 +114,11 @@ export interface JobSpec {
   expectedAudioStreams: number | null
   /** Directory in which each audio profile is a file of its own, below the job's destination; null = none are. */
   audioDirectory: string | null
+  /** Whether a picture may be larger than the source's; null = it may, with a warning. */
+  allowUpscaling: boolean | null
+  /** auto = the rungs follow from the source (transcoder/plan/ladder.ts). */
+  ladder: 'auto' | null
+  /** With `ladder`, until the source is known: one profile of the source's size that stands for every rung. */
   video: VideoProfile[]
   audio: AudioProfile[]
 }

@@ -92,6 +92,8 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
     ],
   ],
   program_start_time: [['invalid_value', 1, 'on', true]],
+  allow_upscaling: flag,
+  ladder: choice('Auto', true, null),
 }
 
 const video: Record<keyof typeof videoProfile.shape, Row[]> = {
@@ -122,6 +124,7 @@ const audio: Record<keyof typeof audioProfile.shape, Row[]> = {
   primary_audio_downmix_to_stereo: flag,
   source_stream: choice(0, 9, 'one', null),
   dolby_digital_dialnorm: whole(-1, 32),
+  optional: flag,
 }
 
 const secret: Row[] = [
@@ -214,6 +217,7 @@ describe('every field', () => {
       'invalid_length',
       Array.from({ length: 17 }, () => ({ width: 0, height: 0, video_bitrate: 500 })),
     ],
+    ['ladder', 'invalid_value', 'Auto'],
     ['audioProfiles', 'required', undefined],
     ['audioProfiles', 'invalid_type', 'none'],
     ['audioProfiles', 'invalid_length', Array.from({ length: 9 }, () => ({ source_stream: 1 }))],
@@ -230,6 +234,7 @@ describe('every field', () => {
 describe('every combination that is not legal', () => {
   const mpeg2 = { video_bitrate: 8000 }
   const cases: [title: string, body: unknown, code: string, field: string, ...says: string[]][] = [
+    ['video profiles with a ladder', request({ ladder: 'auto' }), 'conflict', 'videoProfiles', 'ladder "auto"'],
     ...[32, 40, 448, 768].map((kbps): (typeof cases)[number] => [
       `mp2 stereo at ${kbps}`,
       request({}, {}, { audio_codec: 'mp2', audio_bitrate: kbps }),

@@ -21,6 +21,8 @@ describe('the job in the service’s own words', () => {
     )
     expect(toSpec(config, 'My film.mov')).toEqual({
       packaging: null,
+      allowUpscaling: null,
+      ladder: null,
       aspect: 'passthrough',
       transform: 'none',
       barPercent: 0,
@@ -46,6 +48,7 @@ describe('the job in the service’s own words', () => {
       video: [
         {
           index: 0,
+          rung: null,
           output: '',
           width: 1280,
           height: 0,
@@ -57,8 +60,8 @@ describe('the job in the service’s own words', () => {
         },
       ],
       audio: [
-        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1, dialnorm: 0 },
-        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null, dialnorm: 0 },
+        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1, dialnorm: 0, optional: false },
+        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null, dialnorm: 0, optional: false },
       ],
     })
   })

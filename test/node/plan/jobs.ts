@@ -28,6 +28,8 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     outputDirectory: '',
     audioDirectory: null,
     expectedAudioStreams: null,
+    allowUpscaling: null,
+    ladder: null,
     video: [rendition()],
     audio: [track()],
     ...change,
@@ -52,6 +54,7 @@ export function packaged(change: Partial<PackagingSpec> = {}): PackagingSpec {
 export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
   return {
     index: 0,
+    rung: null,
     output: `out_${change.index ?? 0}.mp4`,
     width: 320,
     height: 180,
@@ -65,7 +68,16 @@ export function rendition(change: Partial<VideoProfile> = {}): VideoProfile {
 }
 
 export function track(change: Partial<AudioProfile> = {}): AudioProfile {
-  return { index: 0, codec: 'aac', channels: 2, bitrateKbps: 128, sourceStream: 1, dialnorm: 0, ...change }
+  return {
+    index: 0,
+    codec: 'aac',
+    channels: 2,
+    bitrateKbps: 128,
+    sourceStream: 1,
+    dialnorm: 0,
+    optional: false,
+    ...change,
+  }
 }
 
 export function source(video: Partial<VideoStream> = {}, change: Partial<MediaInfo> = {}): MediaInfo {

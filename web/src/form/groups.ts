@@ -26,7 +26,16 @@ export const groups: readonly Group[] = [
   {
     id: 'video',
     title: 'Video',
-    fields: ['video_codec', 'h264_quality', 'gop_length', 'ip_distance', 'keep_fps', 'dynamic_range'],
+    fields: [
+      'video_codec',
+      'h264_quality',
+      'gop_length',
+      'ip_distance',
+      'keep_fps',
+      'dynamic_range',
+      'allow_upscaling',
+      'ladder',
+    ],
   },
   {
     id: 'picture',
