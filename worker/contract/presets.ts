@@ -1,0 +1,106 @@
+// In charge of: the presets that come with the service, for the API, the dashboard and the command line. Pure. A test sees that
+// the service accepts each of them.
+// Not in charge of: an account's own presets (worker/routes/presets.ts).
+import type { Preset } from './answers.ts'
+import type { Members } from './reading.ts'
+
+const rung = (height: number, kbps: number, output = `video_${height}p`): Members => ({
+  output,
+  width: 0,
+  height,
+  video_bitrate_mode: 'vbr',
+  video_bitrate: kbps,
+})
+
+const stereo = (codec: string, kbps: number): Members => ({
+  audio_codec: codec,
+  audio_channels: '2',
+  audio_bitrate: String(kbps),
+  source_stream: '1',
+})
+
+const LADDER = [rung(1080, 4800), rung(720, 2600), rung(480, 1200), rung(360, 700)]
+
+/** HLS and DASH that share one set of fragmented MP4 segments, with audio in tracks of its own. */
+const STREAMING = {
+  output_container: 'hls',
+  segmented_output_hls: true,
+  segmented_output_dash: true,
+  master_variant_mode: true,
+  gop_length: 2,
+} as const
+
+const builtIn = (preset_id: string, name: string, description: string, job: Members): Preset => ({
+  preset_id,
+  name,
+  description,
+  built_in: true,
+  job,
+  updated_at: null,
+})
+
+/** The first one is what a form starts with. */
+export const builtInPresets: readonly Preset[] = [
+  builtIn('mp4', 'MP4', 'One H.264 file, up to 720p, with stereo audio. Plays everywhere.', {
+    output_container: 'mp4',
+    videoProfiles: [rung(720, 2600, 'video-720p.mp4')],
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn('hls', 'HLS and DASH', 'Adaptive streaming: several sizes, one set of segments for both formats.', {
+    ...STREAMING,
+    videoProfiles: LADDER,
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn('web', 'Web player', 'HLS and DASH with a poster and preview thumbnails for the seek bar.', {
+    ...STREAMING,
+    thumbnails: true,
+    videoProfiles: LADDER,
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn('hls-ts', 'HLS for older devices', 'Transport-stream segments in several sizes, audio and video together.', {
+    output_container: 'hls',
+    segmented_output_hls: true,
+    gop_length: 2,
+    videoProfiles: LADDER,
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn('files', 'MP4 downloads', 'H.264 files in several sizes, for downloading.', {
+    output_container: 'mp4',
+    videoProfiles: [
+      rung(1080, 4800, 'video-1080p.mp4'),
+      rung(720, 2600, 'video-720p.mp4'),
+      rung(360, 700, 'video-360p.mp4'),
+    ],
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn('hevc', 'HEVC', 'One HEVC file at the size of the source. HDR stays HDR.', {
+    output_container: 'mp4',
+    video_codec: 'hevc',
+    gop_length: 2,
+    videoProfiles: [{ output: 'video-hevc.mp4', width: 0, height: 0, video_bitrate_mode: 'vbr', video_bitrate: 6000 }],
+    audioProfiles: [stereo('aac', 192)],
+  }),
+  builtIn(
+    'broadcast',
+    'Broadcast TS',
+    'MPEG-2, 1080, constant bitrate, Dolby Digital audio. Keeps captions and cues.',
+    {
+      output_container: 'ts',
+      video_codec: 'mpeg2',
+      gop_length: 0.5,
+      scte35_passthrough: true,
+      closed_captions: true,
+      videoProfiles: [
+        { output: 'broadcast.ts', width: 1920, height: 1080, video_bitrate_mode: 'cbr', video_bitrate: 15_000 },
+      ],
+      audioProfiles: [stereo('ac3', 192)],
+    },
+  ),
+  builtIn('audio', 'Audio', 'The audio as a file of its own at −16 LUFS, and a small video for reference.', {
+    output_container: 'mp4',
+    audio_output_path: 'audio',
+    loudness_lufs: -16,
+    videoProfiles: [rung(234, 200, 'preview-234p.mp4')],
+    audioProfiles: [stereo('aac', 192)],
+  }),
+]
