@@ -1,18 +1,12 @@
 // In charge of: which of a job's outputs a browser can be asked to play. Pure.
 import type { PublicOutput } from '#contract/status.ts'
-
-export interface Playable {
-  kind: 'hls' | 'dash' | 'file'
-  label: string
-  url: string
-  audioOnly: boolean
-}
+import type { PlayerSource } from './player/media.ts'
 
 const FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
 
 /** Presentations first, then files as they are listed. Transport streams and AC-3 are for other players. */
-export function playables(outputs: readonly PublicOutput[]): Playable[] {
-  const found: Playable[] = []
+export function playables(outputs: readonly PublicOutput[]): PlayerSource[] {
+  const found: PlayerSource[] = []
   const playable = outputs.filter(({ url }) => /^https?:/.test(url))
   for (const { path, url } of playable) {
     const name = path.split('/').at(-1) ?? path

@@ -9,7 +9,7 @@ import { CLIP, richClip } from '../players/clip.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, signIn, visit } from './browser.ts'
 import { lookAt } from './look.ts'
-import { expectCount, expectInPage } from './seen.ts'
+import { expectCount, expectFocus, expectInPage, expectTexts } from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -63,7 +63,13 @@ async function plays(page: Page): Promise<void> {
   await expectInPage<number>(page, 'globalThis.loudest').toBeGreaterThan(0.3)
 }
 
-const choose = (page: Page, name: string, label: string) => page.getByRole('combobox', { name }).selectOption({ label })
+const chooseSource = (page: Page, label: string) => page.getByRole('combobox', { name: 'Play' }).selectOption({ label })
+/** From a menu of the player. */
+async function choose(page: Page, menu: string, label: string | RegExp): Promise<void> {
+  await page.getByRole('button', { name: menu, exact: true }).click()
+  await page.getByRole('menuitemradio', { name: label, exact: typeof label === 'string' }).click()
+  await expectCount(page.getByRole('menu')).toBe(0)
+}
 
 test('a captioned source plays as HLS and as DASH: captions are offered and shown, renditions can be chosen', async () => {
   const { page, complaints } = await visit(browser, service.base)
@@ -87,23 +93,26 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
   await signIn(page, service.ready.api_key)
   await page.getByRole('button', { name: 'Play HLS' }).click()
   for (const form of ['HLS', 'DASH']) {
-    await choose(page, 'Play', form)
-    await page.getByLabel(`Player: ${form}`).waitFor()
+    await chooseSource(page, form)
     await plays(page)
 
     // Offered, and on show only when they are chosen.
-    await page.getByRole('combobox', { name: 'Captions' }).waitFor()
+    await page.getByRole('button', { name: 'Captions', exact: true }).click()
+    // Once, although they are both in the video and beside it, and not by the number of their channel.
+    await expectTexts(page.getByRole('menuitemradio')).toEqual(['Off', 'Captions'])
+    await page.keyboard.press('Escape')
+    await expectFocus(page, 'ariaLabel').toBe('Captions')
     await expectInPage(page, SHOWN).toBe('')
-    await choose(page, 'Captions', 'CC1')
+    await choose(page, 'Captions', 'Captions')
     await expectInPage(page, SHOWN).toContain(CLIP.caption)
     if (form === 'HLS') await lookAt(page, 'job-captions')
 
     for (const height of [90, 180]) {
-      await choose(page, 'Rendition', `${height}p`)
+      await choose(page, 'Settings', `${height}p`)
       await expectInPage(page, `${VIDEO}.videoHeight`).toBe(height)
     }
     await expectInPage(page, SHOWN).toContain(CLIP.caption)
-    await choose(page, 'Captions', 'None')
+    await choose(page, 'Captions', 'Off')
     await expectInPage(page, SHOWN).toBe('')
   }
   expect(await complaints()).toEqual([])

@@ -11,7 +11,7 @@ import { JobProgress } from '../parts/job-progress.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { Outputs } from '../parts/outputs.tsx'
-import { Player } from '../parts/player.tsx'
+import { ResultPlayer } from '../parts/player.tsx'
 import { Badge } from '../parts/progress.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { Link } from '../router.tsx'
@@ -88,7 +88,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
             </section>
           ) : null}
           <JobProgress id={id} status={status} />
-          <Player outputs={status.outputs} />
+          <ResultPlayer status={status} />
           {status.estimate ? (
             <section class="card" aria-labelledby="estimate">
               <h2 id="estimate">What it would make and take</h2>

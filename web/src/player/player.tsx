@@ -1,0 +1,441 @@
+// In charge of: the player that the job page and the share page have in common: a poster, and when playback is asked for, the
+// media with its controls: seeking with previews, quality, captions, speed, volume, picture in picture, full screen.
+// Not in charge of: HLS and DASH (stream.ts), which of several sources is played (the page around it).
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Glyph } from './glyph.tsx'
+import type { CaptionFile, PlayerMedia, PlayerSource } from './media.ts'
+import { Menu, type Group } from './menu.tsx'
+import { Seek } from './seek.tsx'
+import type { Stream } from './stream.ts'
+import { timecode } from './time.ts'
+
+interface PlayerProps {
+  media: PlayerMedia
+  source: PlayerSource
+  /** Starts by itself: the viewer has asked for another source of the same media. */
+  autoPlay?: boolean
+  /** Fills the box around it instead of keeping the proportions of the video, as in an iframe. */
+  fill?: boolean
+  /** Playback was asked for. */
+  onStart?: () => void
+}
+
+/** Controls go away so long after the last movement, while it plays. */
+const IDLE_MS = 2500
+const AUTO = 'auto'
+const OFF = 'off'
+const SPEEDS = ['0.5', '0.75', '1', '1.25', '1.5', '2']
+const CANNOT = 'This browser cannot play this file. Download it and use another player.'
+
+type Phase = 'poster' | 'opening' | 'open' | 'failed'
+
+/** The address of a source without its signature, which changes with each reading of the job. */
+const placeOf = ({ url }: PlayerSource): string => url.replace(/^.*\/o\/[^/]+/, '')
+
+/** One source from its poster to its end; another one is another player. */
+export function Player(props: PlayerProps) {
+  return <Playback key={`${props.source.kind} ${placeOf(props.source)}`} {...props} />
+}
+
+function Playback({ media, source, autoPlay, fill, onStart }: PlayerProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  const video = useRef<HTMLVideoElement>(null)
+  const [first] = useState(source)
+  const [phase, setPhase] = useState<Phase>('poster')
+  const [failure, setFailure] = useState<string | null>(null)
+  const stream = useRef<Stream | null>(null)
+  const gone = useRef(false)
+  const [choices, setChoices] = useState<Stream | null>(null)
+  const [chosen, setChosen] = useState({ rendition: AUTO, captions: OFF, speed: '1' })
+  const [automatic, setAutomatic] = useState<string | null>(null)
+  const state = useVideo(video)
+  const quiet = useIdle(frame, state.playing)
+  const full = useFullscreen(frame)
+  const { title, poster, captions: files } = media
+
+  const fail = (message: string): void => {
+    setFailure(message)
+    setPhase('failed')
+  }
+  const open = async (): Promise<void> => {
+    const element = video.current
+    if (!element || phase === 'opening') return
+    onStart?.()
+    setFailure(null)
+    setPhase('opening')
+    try {
+      await stream.current?.destroy()
+      stream.current = null
+      if (first.kind === 'file') element.src = first.url
+      else {
+        const { openStream } = await import('./stream.ts')
+        const opened = await openStream(element, first, {
+          onError: fail,
+          onRendition: () => setAutomatic(stream.current?.playing() ?? null),
+        })
+        if (gone.current) return void opened.destroy()
+        stream.current = opened
+        setChoices(opened)
+        setAutomatic(opened.playing())
+      }
+      setPhase('open')
+      // A browser may want one more press: then the button is there.
+      await element.play().catch(() => undefined)
+    } catch (error) {
+      if (!gone.current) fail(error instanceof Error ? error.message : String(error))
+    }
+  }
+  useEffect(() => {
+    if (autoPlay === true) void open()
+    return () => {
+      gone.current = true
+      void stream.current?.destroy()
+    }
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- once for each source
+  }, [])
+
+  const toggle = (): void => {
+    const element = video.current
+    if (!element) return
+    if (phase !== 'open') void open()
+    else if (element.paused) void element.play().catch(() => undefined)
+    else element.pause()
+  }
+  const seek = (seconds: number): void => {
+    if (video.current && phase === 'open') video.current.currentTime = seconds
+  }
+  const chooseCaptions = (id: string): void => {
+    setChosen((before) => ({ ...before, captions: id }))
+    if (choices) choices.chooseCaptions(id === OFF ? null : id)
+    else {
+      for (const [index, track] of [...(video.current?.textTracks ?? [])].entries()) {
+        track.mode = String(index) === id ? 'showing' : 'disabled'
+      }
+    }
+  }
+  const tracks =
+    choices?.captions ?? (first.kind === 'file' ? files : []).map(({ label }, at) => ({ id: String(at), label }))
+  const groups = settingsOf({
+    renditions: choices?.renditions ?? [],
+    chosen,
+    automatic,
+    onRendition: (id) => {
+      setChosen((before) => ({ ...before, rendition: id }))
+      choices?.chooseRendition(id === AUTO ? null : id)
+    },
+    onSpeed: (id) => {
+      setChosen((before) => ({ ...before, speed: id }))
+      if (video.current) video.current.playbackRate = Number(id)
+    },
+  })
+  const keys = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || phase !== 'open') return
+    const button = event.target instanceof HTMLButtonElement
+    const act: Readonly<Record<string, () => void>> = {
+      k: toggle,
+      ...(button ? {} : { ' ': toggle }),
+      m: () => mute(video.current),
+      f: full.toggle,
+      c: () => chooseCaptions(chosen.captions === OFF ? (tracks[0]?.id ?? OFF) : OFF),
+      ArrowLeft: () => seek(Math.max(0, state.at - 5)),
+      ArrowRight: () => seek(Math.min(state.duration, state.at + 5)),
+    }
+    const chosenAct = act[event.key]
+    if (!chosenAct) return
+    event.preventDefault()
+    chosenAct()
+  }
+  const audioOnly = first.audioOnly === true
+  const started = phase === 'open'
+  const duration = state.duration || media.durationSeconds || 0
+  const looks = ['player', phase, audioOnly ? 'audio' : '', fill === true ? 'fill' : '', quiet && started ? 'idle' : '']
+  const ratio = media.aspectRatio && media.aspectRatio > 0 ? media.aspectRatio : 16 / 9
+
+  return (
+    <div
+      class={looks.filter(Boolean).join(' ')}
+      ref={frame}
+      role="group"
+      aria-label={`Player: ${title}`}
+      style={{ '--ratio': String(ratio) }}
+      onKeyDown={keys}
+    >
+      {/* Captions are tracks of the stream, or the WebVTT files beside a single file. */}
+      <video
+        ref={video}
+        aria-label={title}
+        {...(poster === null ? {} : { poster })}
+        preload="none"
+        playsInline
+        tabIndex={-1}
+        onClick={toggle}
+        onError={() => {
+          // Shaka says more about its own failures.
+          if (first.kind === 'file' && video.current?.hasAttribute('src')) fail(CANNOT)
+        }}
+      >
+        {first.kind === 'file' ? files.map((file) => <Track key={file.label} file={file} />) : null}
+      </video>
+      {phase === 'failed' ? (
+        <div class="player-failure" role="alert">
+          <p>{failure}</p>
+          <button type="button" onClick={() => void open()}>
+            Try again
+          </button>
+        </div>
+      ) : started ? null : (
+        <button
+          type="button"
+          class="player-start"
+          disabled={phase === 'opening'}
+          aria-label={phase === 'opening' ? `Loading ${first.label}` : `Play ${first.label}`}
+          onClick={() => void open()}
+        >
+          {phase === 'opening' ? <span class="player-wait" /> : <Glyph name="play" />}
+        </button>
+      )}
+      {started && state.waiting ? <span class="player-wait" role="status" aria-label="Loading" /> : null}
+      {!started && duration > 0 && phase !== 'failed' ? <span class="player-length">{timecode(duration)}</span> : null}
+      {started ? (
+        <div class="player-bar">
+          <Seek
+            at={state.at}
+            duration={duration}
+            loaded={state.loaded}
+            storyboard={audioOnly ? null : media.storyboard}
+            onSeek={seek}
+          />
+          <div class="player-buttons">
+            <Press
+              name={state.playing ? 'Pause' : state.ended ? 'Play again' : 'Play'}
+              glyph={state.playing ? 'pause' : state.ended ? 'again' : 'play'}
+              keys="k"
+              focus={autoPlay !== true}
+              onPress={toggle}
+            />
+            <div class="player-volume">
+              <Press
+                name={state.muted ? 'Unmute' : 'Mute'}
+                glyph={state.muted ? 'muted' : 'volume'}
+                keys="m"
+                onPress={() => mute(video.current)}
+              />
+              <input
+                type="range"
+                aria-label="Volume"
+                min={0}
+                max={1}
+                step={0.05}
+                value={state.muted ? 0 : state.volume}
+                style={{ '--at': String(state.muted ? 0 : state.volume) }}
+                onKeyDown={(event) => event.stopPropagation()}
+                onInput={(event) => {
+                  if (!video.current) return
+                  video.current.volume = Number(event.currentTarget.value)
+                  video.current.muted = video.current.volume === 0
+                }}
+              />
+            </div>
+            <span class="player-time">
+              {timecode(state.at)} <span>/ {timecode(duration)}</span>
+            </span>
+            <span class="player-gap" />
+            {tracks.length > 0 ? (
+              <Menu
+                name="Captions"
+                glyph="captions"
+                on={chosen.captions !== OFF}
+                groups={[
+                  {
+                    label: 'Captions',
+                    chosen: chosen.captions,
+                    of: [{ id: OFF, label: 'Off' }, ...tracks],
+                    onChoose: chooseCaptions,
+                  },
+                ]}
+              />
+            ) : null}
+            <Menu name="Settings" glyph="settings" groups={groups} />
+            {document.pictureInPictureEnabled && !audioOnly ? (
+              <Press name="Picture in picture" glyph="pip" onPress={() => void floating(video.current)} />
+            ) : null}
+            {audioOnly ? null : (
+              <Press
+                name={full.on ? 'Leave full screen' : 'Full screen'}
+                glyph={full.on ? 'leave' : 'enter'}
+                keys="f"
+                onPress={full.toggle}
+              />
+            )}
+          </div>
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+function Track({ file }: { file: CaptionFile }) {
+  return <track kind="captions" src={file.url} srclang={file.language ?? 'und'} label={file.label} />
+}
+
+interface SettingsOf {
+  renditions: readonly { id: string; label: string }[]
+  chosen: { rendition: string; speed: string }
+  automatic: string | null
+  onRendition: (id: string) => void
+  onSpeed: (id: string) => void
+}
+
+function settingsOf({ renditions, chosen, automatic, onRendition, onSpeed }: SettingsOf): Group[] {
+  const auto = chosen.rendition === AUTO && automatic !== null ? `Auto (${automatic})` : 'Auto'
+  const quality: Group = {
+    label: 'Quality',
+    chosen: chosen.rendition,
+    of: [{ id: AUTO, label: auto }, ...renditions],
+    onChoose: onRendition,
+  }
+  const speed: Group = {
+    label: 'Speed',
+    chosen: chosen.speed,
+    of: SPEEDS.map((id) => ({ id, label: id === '1' ? 'Normal' : `${id}×` })),
+    onChoose: onSpeed,
+  }
+  return renditions.length > 1 ? [quality, speed] : [speed]
+}
+
+interface PressProps {
+  name: string
+  glyph: Parameters<typeof Glyph>[0]['name']
+  keys?: string
+  /** Takes the focus when it appears: the button that started playback had it, and is gone. */
+  focus?: boolean
+  onPress: () => void
+}
+
+function Press({ name, glyph, keys, focus, onPress }: PressProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (focus === true) button.current?.focus({ preventScroll: true })
+  }, [focus])
+  return (
+    <button
+      type="button"
+      ref={button}
+      aria-label={name}
+      title={keys === undefined ? name : `${name} (${keys})`}
+      aria-keyshortcuts={keys}
+      onClick={onPress}
+    >
+      <Glyph name={glyph} />
+    </button>
+  )
+}
+
+function mute(video: HTMLVideoElement | null): void {
+  if (video) video.muted = !video.muted
+}
+
+async function floating(video: HTMLVideoElement | null): Promise<void> {
+  const leave = document.pictureInPictureElement !== null
+  await (leave ? document.exitPictureInPicture() : video?.requestPictureInPicture())?.catch(() => undefined)
+}
+
+const NOTHING = {
+  at: 0,
+  duration: 0,
+  loaded: 0,
+  playing: false,
+  ended: false,
+  waiting: false,
+  muted: false,
+  volume: 1,
+}
+const CHANGES = [
+  'timeupdate',
+  'seeking',
+  'seeked',
+  'durationchange',
+  'progress',
+  'play',
+  'pause',
+  'playing',
+  'waiting',
+  'canplay',
+  'ended',
+  'volumechange',
+  'loadeddata',
+]
+
+/** The element's own state, read anew with each of its events. */
+function useVideo(video: RefObject<HTMLVideoElement | null>) {
+  const [state, setState] = useState(NOTHING)
+  useEffect(() => {
+    const element = video.current
+    if (!element) return
+    const read = (event: Event): void => {
+      const { buffered, currentTime: at, duration, paused, ended, muted, volume, readyState } = element
+      const near = Array.from({ length: buffered.length }, (_, index) => index).find(
+        (index) => buffered.start(index) <= at + 0.5 && buffered.end(index) >= at,
+      )
+      setState({
+        at,
+        duration: Number.isFinite(duration) ? duration : 0,
+        loaded: near === undefined ? 0 : buffered.end(near),
+        playing: !paused && !ended,
+        ended,
+        waiting: event.type === 'waiting' || (event.type === 'seeking' && readyState < 3),
+        muted: muted || volume === 0,
+        volume,
+      })
+    }
+    for (const change of CHANGES) element.addEventListener(change, read)
+    return () => {
+      for (const change of CHANGES) element.removeEventListener(change, read)
+    }
+  }, [video])
+  return state
+}
+
+/** Whether nothing has moved for a while, so that controls may go. */
+function useIdle(frame: RefObject<HTMLDivElement | null>, playing: boolean): boolean {
+  const [idle, setIdle] = useState(false)
+  useEffect(() => {
+    const element = frame.current
+    if (!element) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stir = (): void => {
+      setIdle(false)
+      clearTimeout(timer)
+      if (playing) timer = setTimeout(() => setIdle(true), IDLE_MS)
+    }
+    stir()
+    const signs = ['pointermove', 'pointerdown', 'keydown', 'focusin'] as const
+    for (const sign of signs) element.addEventListener(sign, stir)
+    return () => {
+      clearTimeout(timer)
+      for (const sign of signs) element.removeEventListener(sign, stir)
+    }
+  }, [frame, playing])
+  return idle
+}
+
+/** iPhones show nothing but a video itself on the full screen. */
+type OldVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void }
+
+function useFullscreen(frame: RefObject<HTMLDivElement | null>): { on: boolean; toggle: () => void } {
+  const [on, setOn] = useState(false)
+  useEffect(() => {
+    const look = (): void => setOn(document.fullscreenElement !== null && document.fullscreenElement === frame.current)
+    document.addEventListener('fullscreenchange', look)
+    return () => document.removeEventListener('fullscreenchange', look)
+  }, [frame])
+  const toggle = (): void => {
+    const element = frame.current
+    if (!element) return
+    if (document.fullscreenElement) void document.exitFullscreen()
+    else if (document.fullscreenEnabled) void element.requestFullscreen().catch(() => undefined)
+    else element.querySelector<OldVideo>('video')?.webkitEnterFullscreen?.()
+  }
+  return { on, toggle }
+}
