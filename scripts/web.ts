@@ -50,19 +50,21 @@ async function put(path: string, content: string | Uint8Array): Promise<void> {
   await rename(part, path)
 }
 
-/** With the colours and the type of the dashboard. Its name stays the same: the page that links to it has no build. */
-async function referenceStyle(): Promise<Uint8Array> {
+/** Of the page /docs. Their names stay the same: the page that links to them has no build. Styles have the colours of the dashboard. */
+async function referencePart(entry: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['scripts/openapi/page.css'],
+    entryPoints: [entry],
     bundle: true,
     minify: true,
+    format: 'esm',
+    target: 'es2022',
     write: false,
     logLevel: 'silent',
   })
-  const [style] = outputFiles
-  if (!style) throw new Error('scripts/openapi/page.css was not built')
-  return style.contents
+  const [made] = outputFiles
+  if (!made) throw new Error(`${entry} was not built`)
+  return made.contents
 }
 
 /** Returns whether there was something to do. */
@@ -109,7 +111,8 @@ export async function buildWeb(): Promise<boolean> {
   // Beside the page and not in the Worker: the document costs its bundle nothing.
   files.set(join(SITE, 'openapi.json'), JSON.stringify(openapi()))
   files.set(join(SITE, 'docs.html'), referencePage(openapi()))
-  files.set(join(SITE, 'docs.css'), await referenceStyle())
+  files.set(join(SITE, 'docs.css'), await referencePart('scripts/openapi/page.css'))
+  files.set(join(SITE, 'docs.js'), await referencePart('web/src/reference/try.ts'))
   // Last, so that it never names what is not there yet.
   files.set(join(SITE, 'index.html'), page)
   for (const [path, content] of files) await put(path, content)

@@ -109,7 +109,7 @@ export function openapi(): Schema {
       title: 'Splicepoint',
       version: '0',
       description:
-        'One HTTP request in, files that play out. The user name of HTTP Basic is the API key; the password is ignored.',
+        'Transcodes video: a job names a source and the outputs it should become. The user name of HTTP Basic is the API key; the password is ignored.',
       contact: { name: 'Splicepoint', url: 'https://github.com/splicepoint/splicepoint' },
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -18,6 +18,8 @@ const POLICY = /Content-Security-Policy: (.*)/
 const types: Readonly<Record<string, string>> = {
   '/docs': 'text/html',
   '/docs.css': 'text/css',
+  '/docs.js': 'text/javascript',
+  '/openapi.json': 'application/json',
   '/icon.svg': 'image/svg+xml',
 }
 let server: Server
@@ -30,6 +32,11 @@ beforeAll(async () => {
   const policy = POLICY.exec(await readFile(join(SITE, '_headers'), 'utf8'))?.[1] ?? ''
   server = createServer((request, response) => {
     const path = request.url ?? ''
+    if (path.startsWith('/api/v0/job/')) {
+      const { authorization = '' } = request.headers
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ path, authorization }))
+      return
+    }
     const type = types[path]
     readFile(join(SITE, path === '/docs' ? '/docs.html' : path)).then(
       (content) => response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(content),
@@ -69,13 +76,30 @@ test('by keyboard: past the contents, to an operation, into its examples', async
   await expectFocus(page, 'id').toBe('reference')
   await page.getByRole('navigation').getByRole('link', { name: 'POST /api/v0/job', exact: true }).focus()
   await page.keyboard.press('Enter')
-  await expectAddress(page).toBe('/docs#POST_api_v0_job')
-  const section = page.locator('#POST_api_v0_job')
+  await expectAddress(page).toBe('/docs#createJob')
+  const section = page.locator('#createJob')
   await expectInPage<number>(
     page,
-    `Math.abs(document.querySelector('#POST_api_v0_job').getBoundingClientRect().top)`,
+    `Math.abs(document.querySelector('#createJob').getBoundingClientRect().top)`,
   ).toBeLessThan(100)
   await section.locator('summary').first().focus()
   await page.keyboard.press('Enter')
   await section.getByText('"_auto_generated_id_": 1').waitFor()
+})
+
+test('an operation is tried with a key, and the answer is shown; a missing parameter is named', async () => {
+  const { page, complaints } = await visit(browser, base)
+  await page.goto('/docs')
+  await page.getByLabel('API key for “Try it”').fill('sp_key')
+  const section = page.locator('#getJob')
+  await section.getByText('Try it').click()
+  await section.getByRole('button', { name: 'Send' }).click()
+  await section.getByText('Fill in id first.').waitFor()
+  await section.getByLabel('id (path, required)').fill('7')
+  await section.getByRole('button', { name: 'Send' }).click()
+  await section.getByText(`"authorization": "Basic ${btoa('sp_key:')}"`).waitFor()
+  await section.getByText('"path": "/api/v0/job/7"').waitFor()
+  await section.getByText(/^200 OK after/).waitFor()
+  await lookAt(page, 'reference-try', false)
+  expect(await complaints()).toEqual([])
 })
