@@ -12,7 +12,7 @@ const SAMPLE_RATE = 48000
 /** ISO 639-2, as containers write it; "und" says nothing. Nothing else of a source's text reaches an argv. */
 const LANGUAGE = /^[a-z]{3}$/
 
-function count(streams: number): string {
+export function countAudio(streams: number): string {
   return streams === 0 ? 'no audio streams' : streams === 1 ? '1 audio stream' : `${streams} audio streams`
 }
 
@@ -33,7 +33,7 @@ export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, 
   if (stream === undefined)
     throw new PlanError(
       'audio_stream_missing',
-      `source_stream ${audio.sourceStream} does not exist: the source has ${count(media.audio.length)}`,
+      `source_stream ${audio.sourceStream} does not exist: the source has ${countAudio(media.audio.length)}; set optional on the audio profile to make the outputs without it`,
       {
         field: `audioProfiles[${audio.index}].source_stream`,
         details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },

@@ -42,12 +42,14 @@ export function planWithoutVideo(
   warnSilentProfiles(spec, warnings)
   const audioFiles = planAudioFiles(spec, media, outputStart(spec, media), warnings)
   if (audioFiles.length === 0) throw noVideo(spec, media)
-  for (const { index } of spec.video)
+  for (const { index } of spec.video) {
+    const isLadder = spec.ladder !== null
     warnings.push({
       code: 'video_profile_left_out',
-      field: `videoProfiles[${index}]`,
-      message: `Video profile ${index} is left out: the source has no video. Only the files of audio_output_path are made.`,
+      field: isLadder ? 'ladder' : `videoProfiles[${index}]`,
+      message: `${isLadder ? 'The ladder' : `Video profile ${index}`} is left out: the source has no video. Only the files of audio_output_path are made.`,
     })
+  }
   if (spec.passCues)
     warnings.push({
       code: 'no_effect',

@@ -23,6 +23,7 @@ import { leftOut } from './leftovers.ts'
 import { commonRate, gopOf, outputRate, sourceRate } from './rate.ts'
 import { checkSourceSize } from './sourceSize.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
+import { settle } from './settle.ts'
 import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './scan.ts'
 
 /** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
@@ -55,17 +56,18 @@ const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
  * Throws PlanError; what was changed or left out is in `warnings`.
  */
 export function planJob(
-  spec: JobSpec,
+  asked: JobSpec,
   media: MediaInfo,
   abilities: EngineAbilities = everything,
   found: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
   const { video } = media
+  const warnings: Warning[] = []
+  checkProgram(asked, media, warnings)
+  const spec = settle(asked, media, warnings)
   // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
   const container = spec.container === 'ts' && spec.packaging === null ? 'ts' : 'mp4'
-  const warnings: Warning[] = []
-  checkProgram(spec, media, warnings)
   if (video === null) return planWithoutVideo(spec, media, abilities, warnings)
 
   const source = upright(video)
@@ -113,7 +115,7 @@ export function planJob(
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
     return {
       profile: profile.index,
-      path: outputPath(spec, profile, plan.height),
+      path: outputPath(spec, profile, profile.rung ?? plan.height),
       container,
       contentType: contentTypes[container],
       video: plan,

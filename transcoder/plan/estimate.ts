@@ -20,7 +20,7 @@ export function estimateJob(
   plan: Plan,
   pricing: Pricing,
 ): Estimate {
-  const outputs = [
+  const made = [
     ...plan.outputs.map((output) => outputReport(output, plan)),
     ...(plan.packaging === null ? [] : packagingReports(plan, plan.packaging)),
     ...plan.audioFiles.map((file): FileReport => ({
@@ -33,6 +33,7 @@ export function estimateJob(
       output_bytes: audioFileBytes(file),
     })),
   ]
+  const outputs = spec.ladder === null ? made : describeRungs(made)
   return {
     version: 1,
     probe: sourceReport(spec, source),
@@ -45,6 +46,17 @@ export function estimateJob(
     ),
     warnings: plan.warnings,
   }
+}
+
+/** The rungs were not asked for one by one: that they follow from the source is said where each is told. */
+function describeRungs(reports: readonly FileReport[]): FileReport[] {
+  const rungs = reports.filter(({ video }) => video !== null)
+  return reports.map((report) => {
+    const position = rungs.indexOf(report)
+    if (position < 0) return report
+    const rung = `Rung ${position + 1} of ${rungs.length} of the ladder, chosen from the source’s size and frame rate.`
+    return { ...report, description: [rung, ...report.description] }
+  })
 }
 
 function sourceReport(

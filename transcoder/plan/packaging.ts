@@ -61,7 +61,7 @@ export function planPackaging(
     return {
       kind: 'video',
       id,
-      directory: renditionDirectory(spec.video[profile.profile]?.output ?? '', id),
+      directory: renditionDirectory(spec.video.find(({ index }) => index === profile.profile)?.output ?? '', id),
       profile: profile.profile,
       video: profile.video,
       audio: muxed ? profile.audio : [],

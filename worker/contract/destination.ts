@@ -64,7 +64,8 @@ export function specOutput(provider: Provider, output: string): string {
 export function outputDirectories(config: JobConfig): string[] {
   const provider = config.cloud_credentials.output.cloud_provider
   const directory = directoryOf(provider, config.bucket_output_path ?? '')
-  const found = new Set<string>()
+  // The rungs of a ladder are files of derived names.
+  const found = new Set(config.ladder === undefined ? [] : [directory])
   for (const { output } of config.videoProfiles) {
     const { root, path } = splitLocation(provider, output ?? '')
     found.add(root === null ? directory : normalisePath(path).split('/').slice(0, -1).join('/'))

@@ -19,6 +19,7 @@ const LONGEST = {
   audio: `${NAME}_audio_7.m4a`,
   /** What finds out whether the directory can be written (Sink.tryOut). */
   trial: '.splicepoint',
+  rung: 'video_9999p',
   segment: `${OWN}/9999999.m4s`,
   captions: `captions/SERVICE63/${OWN}/captions.vtt`,
   fragment: `${OWN}/QualityLevels(9999999999)/Fragments(audio_7=9999999999999999)`,
@@ -70,8 +71,13 @@ function wanted(draft: Draft, provider: Provider): Wanted[] {
   return [...found, file]
 }
 
+/** All rungs of a ladder are called alike. */
+function profilesOf({ ladder, videoProfiles }: Draft): Draft['videoProfiles'] {
+  return ladder === undefined ? videoProfiles : [{}]
+}
+
 function single(draft: Draft, provider: Provider, directory: string, below: (name: string) => Wanted): Wanted[] {
-  return draft.videoProfiles.flatMap(({ output = '' }, index) => {
+  return profilesOf(draft).flatMap(({ output = '' }, index) => {
     if (output === '') return [below(LONGEST.file)]
     const { root, path } = splitLocation(provider, output)
     const own = normalisePath(path)
@@ -85,8 +91,8 @@ function single(draft: Draft, provider: Provider, directory: string, below: (nam
 }
 
 function segmented(draft: Draft, directory: string, below: (name: string) => Wanted): Wanted[] {
-  const renditions = draft.videoProfiles.map(({ output = '' }, index): Wanted => {
-    const own = renditionDirectory(output, `video_${index}`)
+  const renditions = profilesOf(draft).map(({ output = '' }, index): Wanted => {
+    const own = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
     const wanted = below(`${own}/${LONGEST.segment}`)
     return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, own: normalisePath(output) }
   })

@@ -3,10 +3,11 @@
 // Not in charge of: what is in them, how long a path may be (pathLengths.ts), stores.
 import type { JobConfig } from './job.ts'
 import { toSpec } from './job.ts'
+import { VIDEO_PROFILES } from './limits.ts'
 import { audioFilePath, AUDIO_EXTENSIONS, joinPath, outputPath } from './outputs.ts'
 import { packageName, renditionDirectory } from './packaging.ts'
 import type { TaskPlan } from './plan.ts'
-import type { JobSpec, PackagingSpec } from './spec.ts'
+import type { JobSpec, PackagingSpec, VideoProfile } from './spec.ts'
 
 /** put = one request, below the attempt's own directory; parts = completed at the commit; written = put at the commit. */
 export type Sending = 'put' | 'parts' | 'written'
@@ -32,6 +33,8 @@ const MPD = ['application/dash+xml']
 const TEXT = ['text/vtt']
 /** As transcoder/captions names the channels. */
 const CHANNEL = '(?:CC[1-4]|T[1-4]|SERVICE[1-9]\\d?)'
+/** As transcoder/plan/ladder.ts names the rungs of segmented output. */
+const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 /** Half a day of segments of a few pictures each. */
 const NUMBER = '\\d{5,7}'
 
@@ -54,13 +57,20 @@ export function placesOf(config: JobConfig, sourceName: string, own: string): Pl
 
 /** The height in a derived name is known only when the source was looked at. */
 function files(spec: JobSpec): Place[] {
-  return spec.video.map((profile) => {
+  return filesOf(spec).map((profile) => {
     const path = outputPath(spec, profile, 0)
     const at = path.lastIndexOf('_0p.')
     const pattern =
       profile.output === '' ? `${literal(path.slice(0, at))}_\\d{1,5}p${literal(path.slice(at + 3))}` : literal(path)
     return place(pattern, VIDEO[spec.container === 'ts' ? 'ts' : 'mp4'], ['parts'])
   })
+}
+
+/** Which rungs a ladder has is known only then, too. */
+function filesOf(spec: JobSpec): VideoProfile[] {
+  const [any] = spec.video
+  if (spec.ladder === null || any === undefined) return spec.video
+  return Array.from({ length: VIDEO_PROFILES.maximum }, (_, index) => ({ ...any, index }))
 }
 
 function audio(spec: JobSpec): Place[] {
@@ -76,7 +86,7 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
   const base = spec.outputDirectory === '' ? '' : `${literal(spec.outputDirectory)}/`
   const below = (path: string, types: readonly string[], sent: readonly Sending[]) => place(base + path, types, sent)
   const name = literal(packageName(spec))
-  const directories = renditions(spec).map(literal)
+  const directories = renditions(spec)
   const lists = packaging.hls
     ? [
         ...directories.flatMap((directory) => [
@@ -126,10 +136,12 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
   ]
 }
 
-/** The directories of a job's renditions, below that of the packaging. */
+/** The directories of a job's renditions, below that of the packaging, as patterns. */
 function renditions(spec: JobSpec): string[] {
   return [
-    ...spec.video.map(({ output, index }) => renditionDirectory(output, `video_${index}`)),
+    ...(spec.ladder === null
+      ? spec.video.map(({ output, index }) => literal(renditionDirectory(output, `video_${index}`)))
+      : [RUNG_DIRECTORY]),
     ...spec.audio.map(({ index }) => `audio_${index}`),
   ]
 }
@@ -140,13 +152,13 @@ function foreignIn(plan: TaskPlan, spec: JobSpec, places: readonly Place[]): str
   const { packaging } = plan
   if (found !== undefined || packaging === null) return found ?? null
   const name = packageName(spec)
-  const known = new Set(renditions(spec))
+  const known = new RegExp(`^(?:${renditions(spec).join('|')})$`, 'u')
   const named: [planned: string | null, own: string | null][] = [
     [packaging.directory, spec.outputDirectory],
     [packaging.tar, spec.packaging?.tar === true ? joinPath(spec.outputDirectory, `${name}.tar`) : null],
     [packaging.smooth, spec.packaging?.smooth === true ? `${name}.ism` : null],
     ...packaging.renditions.map(({ directory }): [string, string | null] => {
-      return [directory, known.has(directory) ? directory : null]
+      return [directory, known.test(directory) ? directory : null]
     }),
   ]
   return named.find(([planned, own]) => planned !== null && planned !== own)?.[0] ?? null

@@ -52,6 +52,7 @@ const deep = (bytes: number): string => `p/${one(bytes - 2)}`
 /** Directories of one letter in front of a last one: most of it is there once. */
 const steps = (bytes: number): string => 'é/'.repeat(Math.floor((bytes - 4) / 3)) + one(4 + ((bytes - 4) % 3))
 const video = (output: string) => ({ videoProfiles: [{ output, width: 640, height: 360, video_bitrate: 900 }] })
+const ladder = { ladder: 'auto', videoProfiles: [] }
 const hls = { output_container: 'hls', ...video('') }
 const everything = {
   ...hls,
@@ -85,6 +86,18 @@ const shapes: Record<string, Shape> = {
     body: (path, root) => ({ bucket_output_path: root + path, ...video('') }),
     path: one,
     exact: true,
+  },
+  'a directory of the files of a ladder': {
+    field: 'bucket_output_path',
+    body: (path, root) => ({ bucket_output_path: root + path, ...ladder }),
+    path: one,
+    exact: true,
+  },
+  'the directories of a ladder in HLS': {
+    field: 'bucket_output_path',
+    body: (path, root) => ({ ...ladder, output_container: 'hls', bucket_output_path: root + path }),
+    path: one,
+    exact: false,
   },
   'a directory of audio files': {
     field: 'audio_output_path',
@@ -185,7 +198,7 @@ function namesMade(config: JobConfig): string[] {
   const plan = planJob(spec, source(captioned, { audio: [sound()] }))
   // The height that a derived name has is the source's where the profile says 0.
   const files = plannedFiles(plan).map(({ path }) =>
-    path.replace(/_360p\./, '_99999p.').replace(/_0_(?=\d+p\.)/, '_15_'),
+    path.replace(/_\d+p\./, '_99999p.').replace(/_0_(?=\d+p\.)/, '_15_'),
   )
   const audio = plannedFiles(plan).map(({ path }) => path.replace(/_audio_0\./, '_audio_7.'))
   const trials = files.map((path) => joinPath(path.split('/').slice(0, -1).join('/'), '.splicepoint'))

@@ -16,6 +16,9 @@ const OWN = `${JOB}-2`
 const TS = 'video/mp2t'
 const HLS = 'application/vnd.apple.mpegurl'
 
+/** Its video profiles are not in the request. */
+const auto = { ladder: 'auto', videoProfiles: [] }
+
 const places = (changes: Json, video: Json = {}, audio: Json = {}) =>
   placesOf(accept(request(changes, video, audio)).config, 'film.mov', OWN)
 const plan = (changes: Json, video: Json = {}) =>
@@ -28,6 +31,8 @@ describe('single files', () => {
     [{ output_container: 'ts', bucket_output_path: 'a/b' }, {}, {}, 'a/b/film_0_720p.ts', TS],
     [{}, { output: './x/y (1)+.mp4' }, {}, 'x/y (1)+.mp4', 'video/mp4'],
     [{ audio_output_path: 'sound' }, {}, {}, 'sound/film_audio_0.m4a', 'audio/mp4'],
+    [auto, {}, {}, 'film_0_1080p.mp4', 'video/mp4'],
+    [{ ...auto, output_container: 'ts', bucket_output_path: 'a' }, {}, {}, 'a/film_5_240p.ts', TS],
     [{ audio_output_path: 'sound' }, {}, { audio_codec: 'mp2' }, 'sound/film_audio_0.mp2', 'audio/mpeg'],
   ])('%j %j %j: %s', (changes, video, audio, path, type) => {
     const found = places(changes, video, audio)
@@ -46,6 +51,9 @@ describe('single files', () => {
     [{}, {}, 'film_0_p.mp4'],
     [{}, {}, 'x/film_0_1080p.mp4'],
     [{ bucket_output_path: 'a' }, {}, 'film_0_1080p.mp4'],
+    [auto, {}, 'film_16_240p.mp4'],
+    [auto, {}, 'film_0_240p.ts'],
+    [auto, {}, 'video_240p.mp4'],
     [{}, { output: 'x.mp4' }, 'film_0_1080p.mp4'],
     [{}, { output: 'x.mp4' }, 'xxmp4'],
     [{}, {}, 'film_audio_0.m4a'],
@@ -119,6 +127,17 @@ describe('segmented output', () => {
     for (const sent of ['put', 'parts', 'written'] as const) expect(everything.refusal(sent, path)).toBe('path')
   })
 
+  test('the rungs of a ladder have theirs, which become known with the source', () => {
+    const ladder = places({ output_container: 'hls', bucket_output_path: 'd', ...auto })
+    for (const rung of ['video_1080p', 'video_170p', 'video_16p']) {
+      expect(ladder.refusal('put', `d/${rung}/${OWN}/00001.ts`, TS)).toBeNull()
+      expect(ladder.refusal('written', `d/${rung}/playlist.m3u8`, HLS)).toBeNull()
+    }
+    for (const other of ['video_0', 'video_p', 'video_10800p', 'video_1080px', 'xvideo_1080p', 'video_1080p/x'])
+      expect(ladder.refusal('put', `d/${other}/${OWN}/00001.ts`)).toBe('path')
+    expect(everything.refusal('put', `d/e/video_1080p/${OWN}/00001.m4s`)).toBe('path')
+  })
+
   test('what the job does not ask for has no place', () => {
     const little = places({ output_container: 'hls', bucket_output_path: 'd' })
     for (const path of ['d/manifest.mpd', 'd/tar.m3u8', 'd/thumbnails/thumbnails.vtt'])
@@ -144,6 +163,9 @@ describe('a plan', () => {
     ['ts', { output_container: 'ts', scte35_passthough: true }],
     ['everything', { output_container: 'hls', segmented_output_dash: true, create_tar_file: true, thumbnails: true }],
     ['smooth', { output_container: 'silverlight' }],
+    ['a ladder of files', auto],
+    ['a ladder of HLS', { ...auto, output_container: 'hls', bucket_output_path: 'd' }],
+    ['a ladder of Smooth Streaming', { ...auto, output_container: 'silverlight' }],
   ]
 
   test.each(shapes)('of %s, as it is made, is taken', (_, changes) => {
@@ -179,6 +201,12 @@ describe('a plan', () => {
       { output_container: 'hls' },
       (made) => (made.packaging!.renditions[0]!.directory = ''),
     ],
+    [
+      'a rung that is none',
+      { ...auto, output_container: 'hls' },
+      (made) => (made.packaging!.renditions[0]!.directory = 'video_720p/..'),
+    ],
+    ['a file that no rung has', auto, (made) => (made.outputs[0]!.path = 'video_720p.mp4')],
     ['a tar that nobody asked for', { output_container: 'hls' }, (made) => (made.packaging!.tar = 'film.tar')],
     ['Smooth that nobody asked for', { output_container: 'hls' }, (made) => (made.packaging!.smooth = 'film.ism')],
   ])('with %s is not the job’s', (_, changes, change) => {

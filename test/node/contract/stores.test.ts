@@ -28,6 +28,12 @@ describe('outputs in a bucket', () => {
     expect(outputDirectories(config)).toEqual(directories)
   })
 
+  it('the files of a ladder go into the directory of derived names', () => {
+    const { config } = accept(toS3({ bucket_output_path: 's3://films/v', ladder: 'auto', videoProfiles: [] }))
+    expect(outputDirectories(config)).toEqual(['v'])
+    expect(rootOf('aws', config)).toBe('s3://films')
+  })
+
   it('audio files go where audio_output_path says, in the same bucket', () => {
     const changes = { bucket_output_path: 's3://films/v', audio_output_path: 's3://films/sound' }
     const { config } = accept(toS3(changes))

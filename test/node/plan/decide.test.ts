@@ -180,12 +180,13 @@ describe('audio', () => {
     expect(problem(job({ audio: [track({ sourceStream: 3 })] }), source())).toMatchObject({
       code: 'audio_stream_missing',
       field: 'audioProfiles[0].source_stream',
-      message: 'source_stream 3 does not exist: the source has 1 audio stream',
+      message:
+        'source_stream 3 does not exist: the source has 1 audio stream; set optional on the audio profile to make the outputs without it',
     })
   })
   test('a silent source cannot give audio', () => {
     expect(problem(job(), source({}, { audio: [] })).message).toBe(
-      'source_stream 1 does not exist: the source has no audio streams',
+      'source_stream 1 does not exist: the source has no audio streams; set optional on the audio profile to make the outputs without it',
     )
   })
   test('without source_stream a profile has no audio, and says so', () => {
