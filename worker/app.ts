@@ -12,6 +12,7 @@ import { jobs } from './routes/jobs.ts'
 import { keys } from './routes/keys.ts'
 import { metrics } from './routes/metrics.ts'
 import { objects } from './routes/objects.ts'
+import { posters } from './routes/posters.ts'
 import { service } from './routes/service.ts'
 import { tusHeaders } from './routes/tus.ts'
 import { uploads } from './routes/uploads.ts'
@@ -78,6 +79,7 @@ export const app = new Hono<AppEnv>()
   .use('/uploads/*', authenticate('jobs'))
   .route('/uploads', uploads)
   .route('/o', objects)
+  .route('/p', posters)
   .route('/', dashboard)
   .route('/', door as unknown as Hono<AppEnv>)
 

@@ -4,6 +4,7 @@
 // tried again (monitor.ts, which also sees to it that only one commit of a job runs at a time).
 import type { JobError, JobErrorCode, Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/errors.ts'
+import type { MediaFacts } from '#contract/media.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task.ts'
 import { answerTo, detailsOf, fieldOf } from './failures.ts'
 import type { Watcher } from './follow.ts'
@@ -32,6 +33,8 @@ export interface StoredOutput {
   profile: number | null
   role: FinishedObject['role']
   segments?: { count: number; bytes: number }
+  /** Absent for what holds no media, and in rows of before. */
+  media?: MediaFacts
 }
 
 /** Path → tag of what lay at a final path before the first write of this commit. */
@@ -200,6 +203,7 @@ async function complete(sink: Sink, object: FinishedObject): Promise<StoredOutpu
     content_type: object.content_type,
     profile: object.profile,
     role: object.role,
+    ...(object.media ? { media: object.media } : {}),
   }
 }
 
@@ -216,6 +220,7 @@ async function write(sink: Sink, object: WrittenObject): Promise<StoredOutput> {
     profile: object.profile,
     role: object.role,
     ...(object.segments ? { segments: object.segments } : {}),
+    ...(object.media ? { media: object.media } : {}),
   }
 }
 

@@ -1,6 +1,7 @@
 // In charge of: removing a job that its owner deleted: own-store objects in batches, then the record with its secrets.
 // Whoever stops half way is followed by the sweep.
 // Not in charge of: a customer's objects: they are never deleted here.
+import { aboutPrefix } from './about.ts'
 import { monitorOf } from './follow.ts'
 import { deleteJob } from './ledger/jobs.ts'
 import { ownPrefix } from './storage/open.ts'
@@ -19,6 +20,7 @@ export interface Doomed {
 export async function purgeJob(env: Env, job: Doomed, pages: { left: number }): Promise<boolean> {
   const gone =
     (await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id), pages)) &&
+    (await deletePrefix(env.BUCKET, aboutPrefix(job.job_id), pages)) &&
     (await deletePrefix(env.BUCKET, `work/${job.job_id}/`, pages))
   if (!gone) return false
   const late = Date.now() > (job.finished_at ?? 0) + PATIENCE_MS

@@ -1,16 +1,18 @@
 // In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
 // Not in charge of: its shape (contract/status.ts).
 import type { JobError, Warning } from '#contract/errors.ts'
-import type { Estimate } from '#contract/estimate.ts'
+import type { Estimate, SourceReport } from '#contract/estimate.ts'
 import type { JobConfig } from '#contract/job.ts'
-import type { PublicOutput, PublicStatus } from '#contract/status.ts'
+import type { Poster, PublicOutput, PublicStatus } from '#contract/status.ts'
 import { publicStatus } from '#contract/status.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { ProgressPost } from '#contract/task.ts'
 import type { StoredOutput } from './commit.ts'
 import { monitorOf } from './follow.ts'
+import type { StoredPoster } from './ledger/facts.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { objectAddress } from './routes/objects.ts'
+import { posterAddress } from './routes/posters.ts'
 import { nameOfInput } from './search.ts'
 
 const DAY_MS = 86_400_000
@@ -22,9 +24,10 @@ export async function statusOf(
   base: string,
 ): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'committing'
-  const [live, outputs] = await Promise.all([
+  const [live, outputs, poster] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
     addresses(env, job, base),
+    posterOf(env, job, base),
   ])
   return publicStatus({
     jobId: job.job_id,
@@ -36,8 +39,8 @@ export async function statusOf(
     outputs,
     dryRun: job.kind === 'plan',
     estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
-    source: null,
-    poster: null,
+    source: job.source === null ? null : (JSON.parse(job.source) as SourceReport),
+    poster,
     archiveUrl: null,
     retryOf: job.retry_of,
     inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
@@ -52,11 +55,22 @@ export async function statusOf(
   })
 }
 
+/** Milliseconds since 1970. */
+function keptUntil(job: JobWithTask): number {
+  return (job.finished_at ?? Date.now()) + RETENTION_DAYS.outputs * DAY_MS
+}
+
+async function posterOf(env: Env, job: JobWithTask, base: string): Promise<Poster | null> {
+  if (job.poster === null) return null
+  const { attempt, width, height } = JSON.parse(job.poster) as StoredPoster
+  return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, keptUntil(job)), width, height }
+}
+
 /** Signed anew on every read; an address lives as long as its object is kept. */
 async function addresses(env: Env, job: JobWithTask, base: string): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const stored = JSON.parse(job.outputs) as StoredOutput[]
-  const expiry = (job.finished_at ?? Date.now()) + RETENTION_DAYS.outputs * DAY_MS
+  const expiry = keptUntil(job)
   return Promise.all(
     stored.map(async (output) => ({
       path: output.path,
@@ -68,7 +82,7 @@ async function addresses(env: Env, job: JobWithTask, base: string): Promise<Publ
       profile: output.profile,
       role: output.role,
       ...(output.segments ? { segments: output.segments } : {}),
-      media: null,
+      media: output.media ?? null,
     })),
   )
 }

@@ -1,5 +1,6 @@
 // In charge of: the last net, every minute: what nobody watches any more is looked at again, what is over is removed.
 // Not in charge of: the usual case (monitor alarms, container hooks).
+import { aboutPrefix } from './about.ts'
 import { apply, courierOf, monitorOf } from './follow.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import {
@@ -65,6 +66,7 @@ export async function sweep(env: Env): Promise<void> {
   for (const job of await listExpiredOutputs(env.DB, now - RETENTION_DAYS.outputs * DAY_MS, BATCH)) {
     const gone =
       (await deletePrefix(env.BUCKET, ownPrefix(job.account, job.job_id), pages)) &&
+      (await deletePrefix(env.BUCKET, aboutPrefix(job.job_id), pages)) &&
       (await deletePrefix(env.BUCKET, `work/${job.job_id}/`, pages))
     if (!gone) break
     await forgetOutputs(env.DB, job.id)

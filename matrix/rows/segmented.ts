@@ -94,6 +94,8 @@ export const segmented: Row[] = [
     return found(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
   }),
   refused({ path: 'thumbnails', value: true, job: { thumbnails: true } }, 'unsupported_combination', 'thumbnails'),
+  single('preview', true),
+  single('preview', false),
   single('master_variant_mode', false),
   cut('master_variant_mode', true, apart, { ...HLS, master_variant_mode: true }, separate),
   single('separate_audio', false),

@@ -21,7 +21,7 @@ function tagOf(name: string, { auth }: Operation): keyof typeof tags {
   if (name.includes('webhook')) return 'Webhooks'
   if (name.includes('/api/v0/job')) return 'Jobs'
   if (name.includes('/uploads')) return 'Uploads'
-  return name.includes(' /o/') ? 'Outputs' : 'Service'
+  return / \/[op]\//.test(name) ? 'Outputs' : 'Service'
 }
 
 const rights: Readonly<Record<string, string>> = {

@@ -110,6 +110,23 @@ export const jobCancelled = {
   status: publicStatus({ ...facts, job: 'cancelled', task: 'cancelled', finishedAt: later(1) }),
   config,
 }
+export const jobLog = {
+  attempts: [
+    {
+      attempt: 1,
+      engine: '7.0',
+      commands: [
+        {
+          purpose: 'encode',
+          command: 'ffmpeg -i http://loopback/*** -map 0:v:0 -c:v libx264 -b:v 400k out/0.mp4',
+          seconds: 3.3,
+          exit_code: 0,
+        },
+      ],
+      lines: [{ time: iso(0.5), level: 'info', message: 'task accepted' }],
+    },
+  ],
+}
 export const jobList = {
   jobs: [{ ...common, updated_at: iso(4), input: config.input, status: done, metadata: {} }],
   next_cursor: null,

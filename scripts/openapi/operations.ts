@@ -295,6 +295,18 @@ export const operations: Record<string, Operation> = {
     errors: ['not_found', 'quota_exceeded'],
     curl: jobs('/$JOB/events'),
   },
+  'GET /api/v0/job/{id}/log': {
+    id: 'getJobLog',
+    summary: 'Read the log of a job',
+    description:
+      'Of the last five attempts: each ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. `Accept: text/plain` gives it as text. It holds no credentials and no address of the source.',
+    auth: 'jobs',
+    status: 200,
+    answers: json('JobLog', example.jobLog),
+    others: [{ status: 200, description: 'The log', type: 'text/plain', schema: text }],
+    errors: ['not_found'],
+    curl: jobs('/$JOB/log'),
+  },
   'GET /api/v0/job/{id}/webhooks': {
     id: 'listWebhookDeliveries',
     summary: 'List the webhook deliveries of a job',
@@ -331,6 +343,19 @@ export const operations: Record<string, Operation> = {
     others: conditional,
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
     curl: 'curl -o video.mp4 "$OUTPUT_URL"',
+  },
+  'GET /p/{grant}/{job}/{attempt}': {
+    id: 'getPoster',
+    summary: 'Download the poster of a job',
+    description:
+      'A still of the source as JPEG, at the address in `status.poster.url`. Kept as long as the outputs are.',
+    auth: 'signed',
+    headers: conditions,
+    status: 200,
+    answers: { type: 'image/jpeg', schema: {} },
+    others: conditional,
+    errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+    curl: 'curl -o poster.jpg "$POSTER_URL"',
   },
   'GET /api/v0/webhooks/secret': {
     id: 'getWebhookSecret',

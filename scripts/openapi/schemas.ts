@@ -5,6 +5,7 @@ import type {
   Created,
   IssuedKey,
   JobList,
+  JobLog,
   JobRead,
   Key,
   KeyTerms,
@@ -146,7 +147,7 @@ const output: Record<keyof PublicOutput, Schema> = {
   sha256: text,
   content_type: text,
   profile: { type: ['integer', 'null'] },
-  role: text,
+  role: { ...text, description: 'media, playlist, manifest, captions, poster, storyboard, tar or report.' },
   segments: answer({ count, bytes: count }),
   media: orNull(ref('MediaFacts')),
 }
@@ -271,6 +272,32 @@ export const schemas: Record<string, Schema> = {
   JobRead: answer<keyof JobRead>({
     status: ref('Status'),
     config: { type: 'object', description: 'As stored: defaults applied, no secret.' },
+  }),
+  JobLog: answer<keyof JobLog>({
+    attempts: {
+      type: 'array',
+      description: 'The newest of them, in their order.',
+      items: answer<keyof JobLog['attempts'][number]>({
+        attempt: id,
+        engine: { ...orText, description: 'Version of the ffmpeg that ran.' },
+        commands: {
+          type: 'array',
+          items: answer({
+            purpose: text,
+            command: {
+              ...text,
+              description: 'As a shell takes it; the source is an address on the transcoder itself.',
+            },
+            seconds: { type: 'number', minimum: 0 },
+            exit_code: { type: ['integer', 'null'], description: 'null: it was ended by a signal.' },
+          }),
+        },
+        lines: {
+          type: 'array',
+          items: answer({ time, level: { enum: ['info', 'warn', 'error'] }, message: text }),
+        },
+      }),
+    },
   }),
   JobList: answer<keyof JobList>({
     jobs: {

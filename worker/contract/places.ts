@@ -128,7 +128,9 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
       : []),
     ...(packaging.thumbnails
       ? [
+          // Transcoders of before put the poster beside the sheets.
           below(`thumbnails/${own}/(?:poster|${NUMBER})\\.jpg`, ['image/jpeg'], ['put']),
+          below('thumbnails/poster\\.jpg', ['image/jpeg'], ['parts']),
           below('thumbnails/thumbnails\\.vtt', TEXT, ['written']),
         ]
       : []),

@@ -276,6 +276,7 @@ export const jobFields = z.object({
     expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
   thumbnails: optionalFlag('Small pictures for seeking and a poster, beside segmented output.'),
+  preview: optionalFlag('A still picture of the source in status.poster; absent = true.'),
   logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
   logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),
   cache_control: field(

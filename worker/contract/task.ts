@@ -2,6 +2,7 @@
 // Not in charge of: what either side does with them.
 import * as z from 'zod/mini'
 import type { Estimate } from './estimate.ts'
+import { mediaFacts, sourceReport } from './facts.ts'
 import type { JobConfig } from './job.ts'
 import type { TaskKind } from './lifecycle.ts'
 import { taskPlan } from './plan.ts'
@@ -52,6 +53,15 @@ export interface TaskDescription {
   input_name: string
   /** Milliseconds that this attempt may take before the service gives up on it. */
   max_attempt_ms: number
+  /** What the service still takes beside the outputs. Absent in answers of older ones: they take none of it. */
+  takes?: {
+    /** `POST /task/:id/source` → `SourcePost`. */
+    source: boolean
+    /** `PUT /task/:id/preview`: one JPEG of the source. */
+    preview: boolean
+    /** `PUT /task/:id/log` → `AttemptLog`, each time whole; also when the attempt is over. */
+    log: boolean
+  }
 }
 
 /** Where an attempt stands. Fractions are 0…1 and never go back within an attempt. */
@@ -99,6 +109,10 @@ export const planPost = z.object({
 })
 export type PlanPost = z.infer<typeof planPost>
 
+/** The source as it was probed: told before anything is planned, so that it is known as well where planning fails. */
+export const sourcePost = z.object({ source: sourceReport })
+export type SourcePost = z.infer<typeof sourcePost>
+
 export const uploadRequest = z.object({
   path: outputPath,
   content_type: contentType,
@@ -115,6 +129,9 @@ export interface PartReply {
   etag: string
 }
 
+/** `storyboard`: the WebVTT that says which small picture belongs to which second. */
+const role = z.enum(['media', 'playlist', 'manifest', 'captions', 'poster', 'storyboard', 'tar', 'report'])
+
 /** One object of the commit record. `parts` are in order, 1-based and complete. */
 export const finishedObject = z.object({
   path: outputPath,
@@ -126,7 +143,9 @@ export const finishedObject = z.object({
     .array(z.object({ n: z.number().check(z.int(), z.positive()), etag: z.string().check(z.maxLength(200)) }))
     .check(z.minLength(1), z.maxLength(MAX_PARTS)),
   profile: z.nullable(z.number()),
-  role: z.enum(['media', 'playlist', 'manifest', 'captions', 'tar', 'report']),
+  role,
+  /** Measured in what was written; absent for what holds no media, and from older transcoders. */
+  media: z.optional(mediaFacts),
 })
 export type FinishedObject = z.infer<typeof finishedObject>
 
@@ -138,7 +157,8 @@ export const writtenObject = z.object({
   path: outputPath,
   content_type: contentType,
   profile: z.nullable(z.number()),
-  role: z.enum(['media', 'playlist', 'manifest', 'captions', 'tar', 'report']),
+  role,
+  media: z.optional(mediaFacts),
   body: z.string().check(z.minLength(1), z.maxLength(8 * 1024 * 1024)),
   stage: z.literal([1, 2]),
   /** The segments that a media playlist stands for: they are too many for `status.outputs`; job.json lists them all. */

@@ -25,6 +25,10 @@ export interface JobRow {
   deleted_at: number | null
   /** null = made before names were kept. */
   input_name: string | null
+  /** A `SourceReport`, once it was probed. */
+  source: string | null
+  /** A `StoredPoster` (ledger/facts.ts), once there is one. */
+  poster: string | null
   /** Who is told of the end: 0 = nobody, 1 = whom the job named, 2 = whom its key names. */
   webhook: 0 | 1 | 2
 }
@@ -209,7 +213,7 @@ export async function listExpiredOutputs(
 
 /** The objects are gone, so no address of them is given any more. */
 export async function forgetOutputs(db: D1Database, id: number): Promise<void> {
-  await db.prepare(`UPDATE jobs SET outputs = NULL WHERE id = ?1`).bind(id).run()
+  await db.prepare(`UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`).bind(id).run()
 }
 
 /** Records of jobs that ended long ago; their tasks go with them. Their outputs were removed before. */

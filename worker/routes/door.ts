@@ -34,8 +34,10 @@ import { fromBase64Url, toBase64Url } from '../signing.ts'
 import { StoreError } from '../storage/store.ts'
 import { attemptOf } from '../token.ts'
 import { endDryRun } from './estimate.ts'
+import { takeLog, takePreview, takeSource } from './facts.ts'
 import { describeHls, serveKey, servePiece } from './hls.ts'
 import { serveLogo } from './logo.ts'
+import { checked } from './message.ts'
 import { checkFinish, destinationOf, lengthOf, putOutput, requirePlace, sourceName, stale } from './output.ts'
 import { serveSource } from './source.ts'
 
@@ -75,15 +77,6 @@ async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): P
   return checked(schema, value)
 }
 
-function checked<T extends z.ZodMiniType>(schema: T, value: unknown): z.infer<T> {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new RequestError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`)
-  }
-  return parsed.data
-}
-
 export const door = new Hono<DoorEnv>()
   .onError((error, c) => (error instanceof StoreError ? answerStore(error) : answerError(error, c as never)))
   .use('/task/:id', authenticateAttempt)
@@ -108,6 +101,7 @@ export const door = new Hono<DoorEnv>()
       plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
       input_name: sourceName(job, config),
       max_attempt_ms: MAX_ATTEMPT_MS,
+      takes: { source: job.source === null, preview: config.preview !== false && job.poster === null, log: true },
     } satisfies TaskDescription)
   })
 
@@ -123,6 +117,10 @@ export const door = new Hono<DoorEnv>()
     c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
     return c.json({ plan: JSON.parse(stored) as unknown })
   })
+
+  .post('/task/:id/source', takeSource)
+  .put('/task/:id/preview', takePreview)
+  .put('/task/:id/log', takeLog)
 
   .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
   .get('/task/:id/input/hls', describeHls)

@@ -9,6 +9,7 @@ import { apply } from '../follow.ts'
 import { findJobByBackendId } from '../ledger/jobs.ts'
 import { RequestError } from '../problems.ts'
 import type { DoorEnv } from './door.ts'
+import { checked } from './message.ts'
 
 /** The warnings of 200 outputs beside the estimate itself. */
 const MAX_BODY_BYTES = 2 * MAX_ESTIMATE_BYTES
@@ -17,13 +18,8 @@ const MAX_BODY_BYTES = 2 * MAX_ESTIMATE_BYTES
 export async function endDryRun(c: Context<DoorEnv>): Promise<Response> {
   const { attempt, task: id, jobId } = c.var
   const { value } = await readJson(c as never, MAX_BODY_BYTES)
-  const parsed = estimatePost.safeParse(value)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new RequestError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`)
-  }
-  const { warnings, progress } = parsed.data
-  const estimate = JSON.stringify(parsed.data.estimate)
+  const { warnings, progress, estimate: found } = checked(estimatePost, value)
+  const estimate = JSON.stringify(found)
   if (estimate.length > MAX_ESTIMATE_BYTES) throw new RequestError('too_large', 'The estimate is too large to keep.')
   const job = await findJobByBackendId(c.env.DB, jobId)
   const result = await apply(

@@ -29,6 +29,7 @@ import { scheduleSoon } from '../schedule.ts'
 import { folded } from '../search.ts'
 import { statusOf } from '../status.ts'
 import { serveEvents } from './events.ts'
+import { serveLog } from './log.ts'
 import { cursor, limit, pageQuery, searchText } from './query.ts'
 import { replay, serveDeliveries } from './webhooks.ts'
 
@@ -176,6 +177,8 @@ export const jobs = new Hono<AppEnv>()
   })
 
   .get(`${jobPath}/events`, async (c) => serveEvents(c, await owned(c)))
+
+  .get(`${jobPath}/log`, async (c) => serveLog(c, await owned(c)))
 
   .get(`${jobPath}/webhooks`, async (c) => serveDeliveries(c, await owned(c)))
   .post(`${jobPath}/webhooks/:webhook/replay`, async (c) => replay(c, await owned(c)))

@@ -70,6 +70,7 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
     ['user_info_in_address', 'https://me:secret@example.com/hook'],
   ],
   thumbnails: flag,
+  preview: flag,
   logo_position: choice('middle', null),
   logo_opacity: number(-1, 101),
   cache_control: [

@@ -47,6 +47,7 @@ export const groups: readonly Group[] = [
       'force_progressive',
       'auto_detelecine_flag',
       'thumbnails',
+      'preview',
       'logo_url',
       'logo_position',
       'logo_opacity',
