@@ -1,5 +1,5 @@
 // In charge of: a button of the player with a menu of choices, by mouse, touch and keyboard (ARIA practices, menu button).
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Glyph, type GlyphName } from './glyph.tsx'
 
 export interface Group {
@@ -25,7 +25,8 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
   const id = useId()
   const items = (): HTMLElement[] => [...(root.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])]
 
-  useEffect(() => {
+  // Before anything else can be pressed.
+  useLayoutEffect(() => {
     if (!open) return
     const chosen = items().find((item) => item.ariaChecked === 'true')
     ;(chosen ?? items()[0])?.focus()
@@ -41,6 +42,7 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
     button.current?.focus()
   }
   const keys = (event: KeyboardEvent): void => {
+    if (!open) return
     const all = items()
     const at = all.indexOf(document.activeElement as HTMLElement)
     const to: Readonly<Record<string, number>> = {
@@ -61,7 +63,7 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
     }
   }
   return (
-    <div class="player-menu" ref={root}>
+    <div class="player-menu" ref={root} onKeyDown={keys}>
       <button
         type="button"
         ref={button}
@@ -76,7 +78,7 @@ export function Menu({ name, glyph, on, groups }: MenuProps) {
         <Glyph name={glyph} />
       </button>
       {open ? (
-        <div id={id} role="menu" tabIndex={-1} aria-label={name} class="player-choices" onKeyDown={keys}>
+        <div id={id} role="menu" tabIndex={-1} aria-label={name} class="player-choices">
           {groups.map((group) => (
             <div key={group.label} role="group" aria-label={group.label}>
               {groups.length > 1 ? (
