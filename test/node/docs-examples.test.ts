@@ -33,21 +33,22 @@ const blocks: Block[] = [...pages].flatMap(([page, text]) =>
 
 const README = 'test/node/service/readme.test.ts'
 const EXAMPLES = 'test/node/service/examples.test.ts'
+const FIRST_HOUR = 'test/node/first-hour/first-hour.test.ts'
+const PLAY = 'test/node/first-hour/play.test.ts'
 const OPERATIONS = 'test/node/docs-examples.test.ts'
 
 /** Page and how a block begins → the test that runs it, or why none can. */
 const runs: readonly (readonly [page: string, start: string, where: string])[] = [
-  ['README.md', 'npm run demo', 'test/node/service/demo.test.ts'],
-  ['README.md', 'npm start', 'test/node/service/start.test.ts'],
-  ['README.md', 'curl -u "$KEY:" "$BASE/api/v0/job" --json', EXAMPLES],
-  ['README.md', 'curl -fsS -u "$KEY:"', README],
+  ['README.md', 'git clone', FIRST_HOUR],
+  ['README.md', 'npx splicepoint submit', FIRST_HOUR],
+  ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job" -d', EXAMPLES],
+  ['README.md', 'FILE=$(', README],
+  ['README.md', 'JOB=$(', README],
   ['README.md', 'until curl', README],
+  ['README.md', 'curl -fsS -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/share"', README],
   ['README.md', 'import base64', README],
-  ['README.md', 'AT=$(curl', README],
-  ['README.md', 'ID=$(grep', README],
-  ['README.md', 'export SPLICEPOINT_URL', EXAMPLES],
-  ['README.md', 'npm test', 'npm test cannot run itself'],
-  ['README.md', 'npx wrangler d1 create', 'it needs an account at Cloudflare'],
+  ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job?dry_run=true"', README],
+  ['README.md', 'DRY=$(', README],
   ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
   ['docs/api.md', '{', OPERATIONS],
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
@@ -66,6 +67,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
     'npm run bench',
     'it measures for minutes; test/node/docs-examples.test.ts sees that the script is there',
   ],
+  ['docs/play.md', '<', PLAY],
   ['docs/recipes.md', 'curl -fsS', EXAMPLES],
   ['docs/recipes.md', '{', EXAMPLES],
   ['docs/stores.md', '{', OPERATIONS],

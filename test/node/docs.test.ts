@@ -4,12 +4,21 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { validateJob } from '#contract/job.ts'
+import {
+  AUDIO_PROFILES,
+  MAX_BODY_BYTES,
+  MAX_LOGO_BYTES,
+  MAX_RESUMABLE_BYTES,
+  MAX_UPLOAD_BYTES,
+  RETENTION_DAYS,
+  VIDEO_PROFILES,
+} from '#contract/limits.ts'
 import { MIGRATIONS } from '#contract/migrations.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
-const [recipes, troubleshooting, operating, readme] = await Promise.all(
-  ['docs/recipes.md', 'docs/troubleshooting.md', 'docs/operating.md', 'README.md'].map(read),
+const [recipes, troubleshooting, operating, readme, apiPage] = await Promise.all(
+  ['docs/recipes.md', 'docs/troubleshooting.md', 'docs/operating.md', 'README.md', 'docs/api.md'].map(read),
 )
 
 /** What stands below a heading of the second level, up to the next. */
@@ -118,13 +127,40 @@ describe('what a rollout does to running jobs', () => {
 })
 
 describe('README.md', () => {
-  it('begins with a request that is accepted', () => {
-    const [, body] = /--json '(\{[^']*)'/.exec(readme!.split('\n## ')[0]!)!
+  it('has a first request that is accepted, with a curl of any age', () => {
+    const [command, body] = /^curl [^']*-H 'Content-Type: application\/json'[^']*-d '(\{[^']*)'/m.exec(readme!)!
     const result = validateJob(JSON.parse(body!), { baseUrl: 'https://api.example.test' })
     expect(result).toMatchObject({ ok: true, warnings: [] })
+    expect(command).toContain('"$KEY:"')
+    // curl 7.82 brought --json, 7.84 %header{}: Ubuntu 22.04 has 7.81.
+    expect(readme).not.toMatch(/--json|%header\{/)
   })
 
-  const api = section(readme!, 'The API')
+  it('says how to get the source, and what the product is, before anything else', () => {
+    const screen = readme!.split('\n').slice(0, 40).join('\n')
+    expect(screen).toMatch(/^git clone https:\/\/\S+ && cd splicepoint$/m)
+    expect(screen).toMatch(/^!\[[^\]]{20,}\]\(docs\/images\/\w+\.png\)$/m)
+    expect(screen).toMatch(/^\| +\| Splicepoint .*MediaConvert.*Mux.*Transloadit.*encore/m)
+    for (const command of ['npm run demo', 'npm start']) expect(screen).toContain(command)
+  })
+
+  it('sets every variable of its commands before it uses it', () => {
+    const text = readme!.replaceAll(/^```python[\s\S]*?^```$/gm, '')
+    const first = (name: string): number => text.search(new RegExp(`\\$${name}\\b`))
+    // `npm start` prints a line that sets these.
+    const printed = text.indexOf('`export BASE=`')
+    for (const name of ['BASE', 'KEY']) expect(first(name), name).toBeGreaterThan(printed)
+    for (const name of ['FILE', 'JOB', 'DRY']) expect(text.indexOf(`${name}=$(`), name).toBeLessThan(first(name))
+  })
+
+  it('leads to the index of all pages, and leaves tables of routes and limits to their own pages', () => {
+    expect(readme).toContain('(docs/README.md)')
+    expect(readme).not.toMatch(/^\| `(?:GET|POST|PUT|PATCH|DELETE)/m)
+  })
+})
+
+describe('docs/api.md', () => {
+  const api = section(apiPage!, 'Routes')
 
   it('names every route that the Worker mounts, and every operation on a job', async () => {
     const mounted = [...(await read('worker/app.ts')).matchAll(/\.route\('(\/[a-z0-9/]+)'/g)].map((match) => match[1]!)
@@ -136,9 +172,29 @@ describe('README.md', () => {
     expect(operations.filter((path) => !api.includes(path))).toEqual([])
   })
 
-  it('leads to every page', async () => {
-    const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'))
-    expect(pages.filter((name) => !readme!.includes(`(docs/${name})`))).toEqual([])
+  it('is the only page with a table of them', async () => {
+    for (const name of (await readdir(join(ROOT, 'docs'))).filter((file) => file.endsWith('.md')))
+      if (name !== 'api.md')
+        expect(
+          (await read(`docs/${name}`)).match(/^\| `(?:GET|POST|DELETE)[^|]* \/api\/v0\/job/gm) ?? [],
+          name,
+        ).toEqual([])
+  })
+})
+
+describe('docs/limits.md', () => {
+  it('has the numbers that the service enforces', async () => {
+    const page = await read('docs/limits.md')
+    const named = [
+      `${MAX_UPLOAD_BYTES / 1e6} MB`,
+      `${MAX_RESUMABLE_BYTES / 1e9} GB`,
+      `${MAX_BODY_BYTES / 1024} KiB`,
+      `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum}, ${AUDIO_PROFILES.minimum} to ${AUDIO_PROFILES.maximum}`,
+      `${MAX_LOGO_BYTES / 1e6} MB`,
+    ]
+    for (const text of named) expect(page).toContain(text)
+    const days = [...page.matchAll(/(\d+) days/g)].map(([, number]) => Number(number))
+    expect(new Set(days)).toEqual(new Set(Object.values(RETENTION_DAYS)))
   })
 })
 
