@@ -1,6 +1,6 @@
-// In charge of: building the dashboard, web/ → web/dist/site, when anything it is made of has changed. wrangler runs it
+// In charge of: building the dashboard and the shared pages, web/ → web/dist/site, when anything it is made of has changed. wrangler runs it
 // before `dev` and `deploy`, the local service and the tests before they start.
-// Not in charge of: serving it (wrangler.toml, worker/routes/dashboard.ts).
+// Not in charge of: serving them (wrangler.toml, worker/routes/{dashboard,shared}.ts).
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -13,6 +13,8 @@ const SOURCES = [
   'web/src',
   'web/public',
   'web/index.html',
+  'web/share.html',
+  'web/share-gone.html',
   'worker/contract',
   'package-lock.json',
   'scripts/web.ts',
@@ -73,7 +75,12 @@ export async function buildWeb(): Promise<boolean> {
   if ((await readFile(STAMP, 'utf8').catch(() => '')) === wanted) return false
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { app: 'web/src/main.tsx', style: 'web/src/style/all.css' },
+    entryPoints: {
+      app: 'web/src/main.tsx',
+      style: 'web/src/style/all.css',
+      share: 'web/src/share/main.tsx',
+      'share-style': 'web/src/share/share.css',
+    },
     outdir: SITE,
     entryNames: 'assets/[name]-[hash]',
     chunkNames: 'assets/[name]-[hash]',
@@ -97,13 +104,15 @@ export async function buildWeb(): Promise<boolean> {
     return found
   }
   const address = (path: string) => `/${relative(SITE, join(ROOT, path))}`
-  const [script, { imports }] = made('web/src/main.tsx')
-  const [style] = made('web/src/style/all.css')
-  const eager = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => address(path))
-  const page = (await readFile(join(ROOT, 'web/index.html'), 'utf8'))
-    .replace('{{style}}', address(style))
-    .replace('{{script}}', address(script))
-    .replace('{{preload}}', eager.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    '))
+  /** A page with the addresses of what it is made of. */
+  const pageOf = async (name: string, entry: string, styles: string): Promise<string> => {
+    const [script, { imports }] = made(entry)
+    const eager = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => address(path))
+    return (await readFile(join(ROOT, 'web', name), 'utf8'))
+      .replace('{{style}}', address(made(styles)[0]))
+      .replace('{{script}}', address(script))
+      .replace('{{preload}}', eager.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    '))
+  }
   const files = new Map<string, string | Uint8Array>(outputFiles.map(({ path, contents }) => [path, contents]))
   for (const path of await filesOf(join(ROOT, 'web/public'))) {
     files.set(join(SITE, relative(join(ROOT, 'web/public'), path)), await readFile(path))
@@ -114,7 +123,10 @@ export async function buildWeb(): Promise<boolean> {
   files.set(join(SITE, 'docs.css'), await referencePart('scripts/openapi/page.css'))
   files.set(join(SITE, 'docs.js'), await referencePart('web/src/reference/try.ts'))
   // Last, so that it never names what is not there yet.
-  files.set(join(SITE, 'index.html'), page)
+  for (const name of ['share.html', 'share-gone.html']) {
+    files.set(join(SITE, name), await pageOf(name, 'web/src/share/main.tsx', 'web/src/share/share.css'))
+  }
+  files.set(join(SITE, 'index.html'), await pageOf('index.html', 'web/src/main.tsx', 'web/src/style/all.css'))
   for (const [path, content] of files) await put(path, content)
   for (const path of await filesOf(SITE)) {
     if (!files.has(path) && !path.endsWith('.part')) await rm(path, { force: true })

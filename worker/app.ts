@@ -7,6 +7,7 @@ import { answerError, errorResponse, notAllowed, RequestError } from './problems
 import { diagnosis } from './routes/diagnosis.ts'
 import { dashboard } from './routes/dashboard.ts'
 import { accounts } from './routes/accounts.ts'
+import { archives } from './routes/archives.ts'
 import { door } from './routes/door.ts'
 import { jobs } from './routes/jobs.ts'
 import { keys } from './routes/keys.ts'
@@ -14,6 +15,7 @@ import { metrics } from './routes/metrics.ts'
 import { objects } from './routes/objects.ts'
 import { posters } from './routes/posters.ts'
 import { service } from './routes/service.ts'
+import { shared } from './routes/shared.ts'
 import { tusHeaders } from './routes/tus.ts'
 import { uploads } from './routes/uploads.ts'
 import { vault } from './routes/vault.ts'
@@ -80,6 +82,8 @@ export const app = new Hono<AppEnv>()
   .route('/uploads', uploads)
   .route('/o', objects)
   .route('/p', posters)
+  .route('/a', archives)
+  .route('/s', shared)
   .route('/', dashboard)
   .route('/', door as unknown as Hono<AppEnv>)
 

@@ -11,23 +11,29 @@ import type { StoredOutput } from './commit.ts'
 import { monitorOf } from './follow.ts'
 import type { StoredPoster } from './ledger/facts.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
+import { archiveAddress } from './routes/archives.ts'
 import { objectAddress } from './routes/objects.ts'
 import { posterAddress } from './routes/posters.ts'
 import { nameOfInput } from './search.ts'
 
 const DAY_MS = 86_400_000
 
-/** `position` is known of a single job; a list does not count for each of its lines. */
+/**
+ * `position` is known of a single job; a list does not count for each of its lines. Signed addresses are valid until `until`
+ * (milliseconds since 1970), else for as long as their objects are kept.
+ */
 export async function statusOf(
   env: Env,
   job: JobWithTask & { position?: number | null },
   base: string,
+  until: number = outputsEnd(job),
 ): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'committing'
-  const [live, outputs, poster] = await Promise.all([
+  const [live, outputs, poster, archiveUrl] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
-    addresses(env, job, base),
-    posterOf(env, job, base),
+    addresses(env, job, base, until),
+    posterOf(env, job, base, until),
+    archiveAddress(env, job, base, until),
   ])
   return publicStatus({
     jobId: job.job_id,
@@ -41,7 +47,7 @@ export async function statusOf(
     estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
     source: job.source === null ? null : (JSON.parse(job.source) as SourceReport),
     poster,
-    archiveUrl: null,
+    archiveUrl,
     retryOf: job.retry_of,
     inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
     position: job.position ?? null,
@@ -55,26 +61,25 @@ export async function statusOf(
   })
 }
 
-/** Milliseconds since 1970. */
-function keptUntil(job: JobWithTask): number {
+/** When the outputs of a job in the service's own store are removed, in milliseconds since 1970. */
+export function outputsEnd(job: Pick<JobWithTask, 'finished_at'>): number {
   return (job.finished_at ?? Date.now()) + RETENTION_DAYS.outputs * DAY_MS
 }
 
-async function posterOf(env: Env, job: JobWithTask, base: string): Promise<Poster | null> {
+async function posterOf(env: Env, job: JobWithTask, base: string, until: number): Promise<Poster | null> {
   if (job.poster === null) return null
   const { attempt, width, height } = JSON.parse(job.poster) as StoredPoster
-  return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, keptUntil(job)), width, height }
+  return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, until), width, height }
 }
 
-/** Signed anew on every read; an address lives as long as its object is kept. */
-async function addresses(env: Env, job: JobWithTask, base: string): Promise<PublicOutput[]> {
+/** Signed anew on every read. */
+async function addresses(env: Env, job: JobWithTask, base: string, until: number): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const stored = JSON.parse(job.outputs) as StoredOutput[]
-  const expiry = keptUntil(job)
   return Promise.all(
     stored.map(async (output) => ({
       path: output.path,
-      url: await objectAddress(env, base, job.account, job.job_id, output.path, expiry / 1000),
+      url: await objectAddress(env, base, job.account, job.job_id, output.path, until / 1000),
       location: output.location,
       size: output.size,
       sha256: output.sha256,

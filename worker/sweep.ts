@@ -12,6 +12,7 @@ import {
   listExpiredOutputs,
   listOverdueJobs,
 } from './ledger/jobs.ts'
+import { forgetShares } from './ledger/shares.ts'
 import { listNeglectedTasks } from './ledger/tasks.ts'
 import { listLateWebhooks } from './ledger/webhooks.ts'
 import { deleteUpload, listExpiredUploads } from './ledger/uploads.ts'
@@ -74,6 +75,7 @@ export async function sweep(env: Env): Promise<void> {
   for (const job of await listDeletedJobs(env.DB, BATCH)) await purgeJob(env, job, pages)
   await deleteOldJobs(env.DB, now - RETENTION_DAYS.jobs * DAY_MS, BATCH)
   await forgetSecrets(env.DB, now - SECRETS_MS)
+  await forgetShares(env.DB, now)
   await forgetIdempotency(env.DB, now - DAY_MS)
 }
 

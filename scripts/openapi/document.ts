@@ -11,6 +11,7 @@ const tags = {
   Jobs: 'Create, follow, cancel, repeat and delete jobs.',
   Uploads: 'Files that jobs take as their input: in one request, or resumable by tus 1.0.0.',
   Outputs: 'What jobs made, at signed addresses.',
+  Shares: 'Pages and players that show the outputs of a job without a key.',
   Webhooks: 'Deliveries of job events to your own address, and the secret that signs them.',
   Service: 'What the service can do, and whether it is up.',
   Administration: 'Keys, accounts, metrics and maintenance; with the admin key.',
@@ -19,9 +20,10 @@ const tags = {
 function tagOf(name: string, { auth }: Operation): keyof typeof tags {
   if (auth === 'admin') return 'Administration'
   if (name.includes('webhook')) return 'Webhooks'
+  if (name.includes('/share') || name.includes(' /s/')) return 'Shares'
   if (name.includes('/api/v0/job')) return 'Jobs'
   if (name.includes('/uploads')) return 'Uploads'
-  return / \/[op]\//.test(name) ? 'Outputs' : 'Service'
+  return / \/[aop]\//.test(name) ? 'Outputs' : 'Service'
 }
 
 const rights: Readonly<Record<string, string>> = {

@@ -1,10 +1,12 @@
 // In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
 // The tests send each command of the reference and compare what comes with these.
+import type { Share } from '#contract/answers.ts'
 import type { Diagnosis } from '#contract/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errors.ts'
 import { publicEvents } from '#contract/events.ts'
 import { validateJob } from '#contract/job.ts'
 import { publishedLimits } from '#contract/limits.ts'
+import { embedHtml, sharedMedia } from '#contract/sharing.ts'
 import { publicStatus, type StatusFacts } from '#contract/status.ts'
 
 const BASE = 'https://transcode.example.com'
@@ -93,6 +95,7 @@ const done = publicStatus({
       },
     },
   ],
+  archiveUrl: `${BASE}/a/1797857486.Jm0cGVtq1lX3oT7nKc5yE2rWd9uZb4sHf6iAv8gPQxM/default/${JOB_ID}/film.tar`,
   startedAt: later(0.4),
   finishedAt: later(4),
 })
@@ -131,6 +134,22 @@ export const jobList = {
   jobs: [{ ...common, updated_at: iso(4), input: config.input, status: done, metadata: {} }],
   next_cursor: null,
 }
+const SHARE_URL = `${BASE}/s/sh_9Vb2mKx4QwRt7ZpL.4sHf6iAv8gPQxMJm0cGVtq1lX3oT7nKc5yE2rWd9uZb`
+export const newShare = { title: 'Film', expires_in_seconds: 604_800 }
+export const share: Share = {
+  share_id: 'sh_9Vb2mKx4QwRt7ZpL',
+  url: SHARE_URL,
+  embed_url: `${SHARE_URL}/embed`,
+  embed_html: embedHtml(`${SHARE_URL}/embed`, 'Film', { width: 16, height: 9 }),
+  title: 'Film',
+  created_at: iso(60),
+  expires_at: iso(60 + 604_800),
+}
+export const sharedFilm = sharedMedia(done, {
+  title: 'Film',
+  expires_at: share.expires_at,
+  addresses_expire_at: iso(46_800),
+})
 export const events = {
   events: publicEvents(
     JSON.stringify([
@@ -264,6 +283,7 @@ export const errors: Record<RequestErrorCode, ErrorExample> = {
   },
   job_finished: { message: 'The job has already ended.' },
   job_active: { message: 'The job has not ended yet. Cancel it first, or wait.' },
+  not_shareable: { message: 'Only a completed job can be shared.' },
   credentials_expired: {
     message:
       'The job ended more than 72 hours ago, so its credentials are no longer kept. Send cloud_credentials with the retry.',

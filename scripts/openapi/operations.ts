@@ -37,6 +37,7 @@ const json = (name: string, one: unknown) => ({ type: 'application/json', schema
 /** Bytes under the type that they were sent or made with. */
 const bytes = { type: '*/*', schema: {} }
 const binary: Schema = { ...text, format: 'binary' }
+const html = { type: 'text/html', schema: text }
 const idempotency = {
   'Idempotency-Key': {
     ...text,
@@ -330,6 +331,89 @@ export const operations: Record<string, Operation> = {
     answers: json('Delivery', example.replayed),
     errors: ['not_found', 'credentials_expired'],
     curl: jobs('/$JOB/webhooks/$WEBHOOK/replay', '-X POST '),
+  },
+  'POST /api/v0/job/{id}/share': {
+    id: 'createShare',
+    summary: 'Share a job’s outputs',
+    description:
+      'Makes a page that plays the outputs for anyone who has its address, without a key, and the same as a bare player for frames. For completed jobs whose outputs are in the service’s own store. A job may have 100 shares.',
+    auth: 'jobs',
+    body: { type: 'application/json', schema: ref('NewShare'), example: example.newShare, optional: true },
+    status: 200,
+    answers: json('Share', example.share),
+    errors: ['invalid_request', 'not_found', 'not_shareable', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
+    curl: jobs('/$JOB/share', body(example.newShare)),
+  },
+  'GET /api/v0/job/{id}/share': {
+    id: 'listShares',
+    summary: 'List the shares of a job',
+    description: 'Shares that are in force, newest first.',
+    auth: 'jobs',
+    status: 200,
+    answers: json('ShareList', { shares: [example.share] }),
+    errors: ['not_found'],
+    curl: jobs('/$JOB/share'),
+  },
+  'DELETE /api/v0/job/{id}/share/{share}': {
+    id: 'revokeShare',
+    summary: 'Revoke a share',
+    description:
+      'Its page and its player answer 404 from now on. Addresses of media that a viewer has loaded already expire after 13 hours at most.',
+    auth: 'jobs',
+    status: 204,
+    answers: null,
+    errors: ['not_found'],
+    curl: jobs('/$JOB/share/$SHARE', '-X DELETE '),
+  },
+  'GET /s/{token}': {
+    id: 'getSharePage',
+    summary: 'Open a shared page',
+    description:
+      'A page that plays the outputs: adaptive HLS or DASH, or a file, with captions, a quality menu and downloads. A 404 page for every address that is not a share in force.',
+    auth: 'signed',
+    status: 200,
+    answers: html,
+    others: [{ status: 404, description: 'Not shared, or no longer', ...html }],
+    errors: [],
+    curl: 'curl "$SHARE_URL"',
+  },
+  'GET /s/{token}/embed': {
+    id: 'getSharePlayer',
+    summary: 'Open a shared player',
+    description: 'The player of the shared page alone, to be framed by pages of any origin.',
+    auth: 'signed',
+    status: 200,
+    answers: html,
+    others: [{ status: 404, description: 'Not shared, or no longer', ...html }],
+    errors: [],
+    curl: 'curl "$SHARE_URL/embed"',
+  },
+  'GET /s/{token}/data': {
+    id: 'getSharedMedia',
+    summary: 'Read what a shared page plays',
+    description:
+      'Addresses for a player of your own; readable from pages of any origin. They expire at `addresses_expire_at`, after which this gives new ones.',
+    auth: 'signed',
+    status: 200,
+    answers: json('SharedMedia', example.sharedFilm),
+    errors: ['not_found'],
+    curl: 'curl "$SHARE_URL/data"',
+  },
+  'GET /a/{grant}/{account}/{job}/{name}': {
+    id: 'getArchive',
+    summary: 'Download all outputs as a tar',
+    description:
+      'Every object of the job in the service’s own store, segments too, as one tar that is made while it is read. `status.archive_url` is such an address. A download that broke off can be resumed with `Range`.',
+    auth: 'signed',
+    headers: { Range: text, 'If-Range': text, 'If-None-Match': text },
+    status: 200,
+    answers: { type: 'application/x-tar', schema: {} },
+    others: [
+      { status: 206, description: 'The range of it that Range names', type: 'application/x-tar', schema: {} },
+      { status: 304, description: 'It is what If-None-Match says' },
+    ],
+    errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
+    curl: 'curl -o outputs.tar "$ARCHIVE_URL"',
   },
   'GET /o/{grant}/{account}/{job}/{path}': {
     id: 'getOutput',

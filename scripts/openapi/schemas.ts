@@ -12,6 +12,9 @@ import type {
   ListedJob,
   ListedUpload,
   ReplacedKey,
+  Share,
+  SharedMedia,
+  ShareList,
   Upload,
   UploadList,
   VaultRotation,
@@ -19,7 +22,7 @@ import type {
 import type { Check, Diagnosis, SlotFacts, TranscoderFacts } from '#contract/diagnosis.ts'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
-import { MAX_LENGTH, MAX_QUEUE_POSITION, publishedLimits } from '#contract/limits.ts'
+import { MAX_LENGTH, MAX_QUEUE_POSITION, publishedLimits, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
 import type { SourceReport } from '#contract/estimate.ts'
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/media.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/status.ts'
@@ -309,6 +312,58 @@ export const schemas: Record<string, Schema> = {
       }),
     },
     next_cursor: { type: ['string', 'null'] },
+  }),
+  NewShare: {
+    ...answer(
+      {
+        title: {
+          ...text,
+          minLength: 1,
+          maxLength: SHARE_TITLE_LENGTH,
+          description: 'Shown on the page. Default: the name of the source.',
+        },
+        expires_in_seconds: {
+          type: 'integer',
+          ...SHARE_SECONDS,
+          default: SHARE_SECONDS.maximum,
+          description: 'A share ends earlier where its outputs are removed earlier.',
+        },
+      },
+      ['title', 'expires_in_seconds'],
+    ),
+    additionalProperties: false,
+  },
+  Share: answer<keyof Share>({
+    share_id: text,
+    url: { ...text, description: 'The page. Works without a key until `expires_at`, or until it is revoked.' },
+    embed_url: { ...text, description: 'A bare player, for frames of other pages.' },
+    embed_html: { ...text, description: 'An iframe of it, ready to paste.' },
+    title: text,
+    created_at: time,
+    expires_at: time,
+  }),
+  ShareList: answer<keyof ShareList>({ shares: { type: 'array', items: ref('Share') } }),
+  SharedMedia: answer<keyof SharedMedia>({
+    title: text,
+    poster_url: { type: ['string', 'null'] },
+    duration_seconds: { type: ['number', 'null'] },
+    sources: {
+      type: 'array',
+      items: answer({ kind: { enum: ['hls', 'dash', 'file'] }, url: text, content_type: text, label: text }),
+      description: 'What a browser can play, the best first.',
+    },
+    storyboard_url: { type: ['string', 'null'], description: 'WebVTT with the thumbnails of the seek bar.' },
+    captions: {
+      type: 'array',
+      items: answer({ url: text, language: { type: ['string', 'null'] }, label: text }),
+    },
+    downloads: {
+      type: 'array',
+      items: answer({ url: text, name: text, size: count, content_type: text }),
+      description: 'Outputs that are whole files, also those that browsers cannot play.',
+    },
+    expires_at: { ...time, description: 'When the page ends.' },
+    addresses_expire_at: { ...time, description: 'The addresses work until then; read this again for new ones.' },
   }),
   Upload: answer<keyof Upload>({ uploaded_file_number: id, input: text, name: text, size: count, expires_at: time }),
   UploadList: answer<keyof UploadList>({

@@ -19,6 +19,7 @@ const advice: Readonly<Record<string, string>> = {
   unsupported_version: 'Update the program that sends the file: the service speaks version 1.0.0 of tus.',
   locked: 'The same file is being sent elsewhere. Close the other page, or wait for it to finish.',
   checksum_mismatch: 'The bytes changed on their way. Send the file again.',
+  not_shareable: 'Wait until the job is completed. Outputs in your own store are shared from there.',
   stale_attempt: 'Another attempt took over; nothing needs to be done.',
   length_required: 'Send a file whose size is known.',
   too_large: 'Send less: the limits page says how much is accepted.',

@@ -67,7 +67,12 @@ export interface SharedMedia {
   /** WebVTT with the little pictures of the seek bar; null where the job made none. */
   storyboard_url: string | null
   captions: { url: string; language: string | null; label: string }[]
+  /** Outputs that are whole files, also those that a browser cannot play. */
+  downloads: { url: string; name: string; size: number; content_type: string }[]
+  /** When the page ends. */
   expires_at: string
+  /** The addresses above work until then; read this again for new ones. */
+  addresses_expire_at: string
 }
 
 /** Leave to upload, for a page that must not know an API key. The token is in this answer and in no other. */

@@ -12,6 +12,7 @@ export const requestErrors = {
   idempotency_conflict: 409,
   job_finished: 409,
   job_active: 409,
+  not_shareable: 409,
   credentials_expired: 409,
   stale_attempt: 409,
   gone: 410,

@@ -97,6 +97,11 @@ const COMMON_SIZES = [
 ] as const
 const CODECS = ['h.264', 'hevc', 'mpeg2'] as const
 
+/** A shared page may live for this long, and never longer than the outputs that it plays. */
+export const SHARE_SECONDS = { minimum: 60, maximum: RETENTION_DAYS.outputs * 86_400 } as const
+export const SHARE_TITLE_LENGTH = 200
+export const MAX_SHARES = 100
+
 /** Clients that may follow one job at a time. */
 export const MAX_FOLLOWERS = 20
 
@@ -143,6 +148,7 @@ export function publishedLimits(quotas: {
       mp2: { '2': allowedAudioBitrates('mp2', 2), '6': allowedAudioBitrates('mp2', 6) },
     },
     retention_days: RETENTION_DAYS,
+    shares: { per_job: MAX_SHARES, expires_in_seconds: SHARE_SECONDS, title_length: SHARE_TITLE_LENGTH },
     quotas: {
       active_jobs: quotas.maxActiveJobs,
       stored_upload_bytes: quotas.maxStoredUploadBytes,

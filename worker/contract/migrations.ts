@@ -11,5 +11,6 @@ export const MIGRATIONS = [
   '0008_turns.sql',
   '0009_failed_starts.sql',
   '0010_marks.sql',
+  '0011_shares.sql',
   '0013_facts.sql',
 ] as const

@@ -31,6 +31,7 @@ import { statusOf } from '../status.ts'
 import { serveEvents } from './events.ts'
 import { serveLog } from './log.ts'
 import { cursor, limit, pageQuery, searchText } from './query.ts'
+import { createShare, revokeShare, serveShares } from './shares.ts'
 import { replay, serveDeliveries } from './webhooks.ts'
 
 /** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
@@ -175,6 +176,10 @@ export const jobs = new Hono<AppEnv>()
       }))
     return created(c, made)
   })
+
+  .get(`${jobPath}/share`, async (c) => serveShares(c, await owned(c)))
+  .post(`${jobPath}/share`, async (c) => createShare(c, await owned(c)))
+  .delete(`${jobPath}/share/:share`, async (c) => revokeShare(c, await owned(c)))
 
   .get(`${jobPath}/events`, async (c) => serveEvents(c, await owned(c)))
 

@@ -14,7 +14,7 @@ import { StoreError } from '../storage/store.ts'
 import { answerStored } from './stored.ts'
 
 /** Players on any origin read segments; nothing here depends on cookies. */
-const sharing = {
+export const sharing = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, Content-Type, ETag, Last-Modified',
   'cross-origin-resource-policy': 'cross-origin',

@@ -1,0 +1,101 @@
+// In charge of: the shared page: title, player, link and downloads; framed by another page, the player alone.
+import { useEffect, useState } from 'preact/hooks'
+import type { SharedMedia } from '#contract/answers.ts'
+import { Icon } from '../parts/icon.tsx'
+import { bytes, duration } from '../words.ts'
+import { isEmbedded, pageAddress, readMedia } from './media.ts'
+import { Player } from './player.tsx'
+
+type Loaded =
+  | { state: 'loading' | 'gone' }
+  | { state: 'failed'; message: string }
+  | { state: 'ready'; media: SharedMedia }
+
+export function SharedPage() {
+  const [loaded, setLoaded] = useState<Loaded>({ state: 'loading' })
+  const load = (): void => {
+    readMedia()
+      .then((media) => setLoaded(media === null ? { state: 'gone' } : { state: 'ready', media }))
+      .catch((error: unknown) => setLoaded({ state: 'failed', message: (error as Error).message }))
+  }
+  useEffect(load, [])
+  if (loaded.state === 'gone') {
+    return (
+      <main class="gone">
+        <h1>This video is not available</h1>
+        <p>The link has expired or was revoked. Ask the person who sent it for a new one.</p>
+      </main>
+    )
+  }
+  if (loaded.state === 'failed') {
+    return (
+      <main class="gone">
+        <h1>{document.title}</h1>
+        <p role="alert">{loaded.message}</p>
+        <button type="button" onClick={load}>
+          Try again
+        </button>
+      </main>
+    )
+  }
+  const media = loaded.state === 'ready' ? loaded.media : null
+  return (
+    <main aria-busy={media === null}>
+      <h1 class={isEmbedded ? 'hidden' : ''}>{media?.title ?? document.title}</h1>
+      {media === null ? <div class="screen" /> : <Player media={media} />}
+      {media === null || isEmbedded ? null : <Details media={media} />}
+    </main>
+  )
+}
+
+function Details({ media }: { media: SharedMedia }) {
+  const { downloads, duration_seconds: seconds, expires_at: end } = media
+  return (
+    <div class="details">
+      <p class="help">
+        {seconds === null ? null : <>{duration(seconds)} · </>}
+        Available until <time dateTime={end}>{new Date(end).toLocaleDateString(undefined, { dateStyle: 'long' })}</time>
+      </p>
+      <CopyLink />
+      {downloads.length > 0 ? (
+        <section aria-labelledby="downloads">
+          <h2 id="downloads">Downloads</h2>
+          <ul class="downloads">
+            {downloads.map(({ url, name, size }) => (
+              <li key={url}>
+                <a href={url} download={name}>
+                  <Icon name="download" /> {name}
+                </a>{' '}
+                <span class="help figures">{bytes(size)}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : null}
+    </div>
+  )
+}
+
+function CopyLink() {
+  const [state, setState] = useState<'copied' | 'refused' | null>(null)
+  const copy = (): void => {
+    // Without https there is no clipboard; the address can be selected.
+    const written = navigator.clipboard?.writeText(pageAddress) ?? Promise.reject(new Error('no clipboard'))
+    written.then(() => setState('copied')).catch(() => setState('refused'))
+  }
+  return (
+    <div class="link">
+      <button type="button" onClick={copy}>
+        <Icon name={state === 'copied' ? 'check' : 'copy'} /> {state === 'copied' ? 'Link copied' : 'Copy link'}
+      </button>
+      {state === 'refused' ? (
+        <input
+          readOnly
+          aria-label="Link to this page"
+          value={pageAddress}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+      ) : null}
+    </div>
+  )
+}
