@@ -14,6 +14,7 @@ import { keys } from './routes/keys.ts'
 import { metrics } from './routes/metrics.ts'
 import { objects } from './routes/objects.ts'
 import { posters } from './routes/posters.ts'
+import { presets } from './routes/presets.ts'
 import { service } from './routes/service.ts'
 import { shared } from './routes/shared.ts'
 import { tusHeaders } from './routes/tus.ts'
@@ -72,6 +73,7 @@ export const app = new Hono<AppEnv>()
   .use('/uploads/*', crossOrigin)
   .route('/', service)
   .route('/api/v0/job', jobs)
+  .route('/api/v0/presets', presets)
   .route('/api/v0/keys', keys)
   .route('/api/v0/accounts', accounts)
   .route('/api/v0/webhooks', webhooks)

@@ -3,7 +3,14 @@
 import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import type { TaskKind } from '#contract/lifecycle.ts'
-import { findIdempotency, findJobByBackendId, insertIdempotency, insertJob, insertTask } from './ledger/jobs.ts'
+import {
+  findIdempotency,
+  findJobByBackendId,
+  insertIdempotency,
+  insertJob,
+  insertMetadata,
+  insertTask,
+} from './ledger/jobs.ts'
 import { settings } from './env.ts'
 import { findUpload } from './ledger/uploads.ts'
 import { hookProblem } from './hook.ts'
@@ -81,6 +88,7 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
   }
   const key = wish.idempotency?.key ?? null
   const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
+  if (config.metadata) statements.push(insertMetadata(env.DB, jobId, config.metadata))
   if (wish.idempotency) {
     statements.unshift(insertIdempotency(env.DB, job, wish.idempotency.key, await fingerprintOf(env, wish)))
   }

@@ -1,4 +1,5 @@
-// In charge of: what a search compares: the name of a job's source, its address as it is stored, and what somebody typed.
+// In charge of: what a search compares: the name of a job's source, its address as it is stored, the
+// values of its metadata, and what was typed.
 // Not in charge of: the statement that searches (ledger/jobs.ts).
 import { fileNameOf } from '#contract/addresses.ts'
 import type { JobConfig } from '#contract/job.ts'
@@ -13,7 +14,7 @@ export function nameOfInput(config: JobConfig, uploadName: string | null): strin
   return uploadName ?? fileNameOf(config.input)
 }
 
-/** The line break keeps a search from matching across both. Addresses are stored without their secrets. */
+/** The line break keeps a search from matching across two of them. Addresses are stored without their secrets. */
 export function soughtOf(config: JobConfig, name: string): string {
-  return folded(`${name}\n${config.input}`)
+  return folded([name, config.input, ...Object.values(config.metadata ?? {})].join('\n'))
 }

@@ -98,6 +98,7 @@ async function send(env: Env, job: JobWithTask, row: WebhookRow): Promise<Try> {
       outputs: JSON.parse(job.outputs ?? '[]') as StoredOutput[],
       retryOf: job.retry_of,
       dryRun: job.kind === 'plan',
+      metadata: (JSON.parse(job.config) as JobConfig).metadata ?? {},
       createdAt: job.created_at,
       finishedAt: job.finished_at ?? at,
     })

@@ -75,7 +75,20 @@ const cache = (value: string, expected: string) =>
   })
 const USUAL = 'public, max-age=31536000, immutable | public, max-age=60 | public, max-age=3600'
 
+/** That it is found, listed and told is tested with the service (test/worker/metadata.test.ts, presets.test.ts). */
+const METADATA = { customer: '42', 'ticket.id': 'ABC-7' }
+const ownMetadata = stored(
+  { path: 'metadata', value: METADATA, expected: 'kept as given', job: { metadata: METADATA } },
+  (config) => found(JSON.stringify(config.metadata), JSON.stringify(config.metadata) === JSON.stringify(METADATA)),
+)
+const namedPreset = stored(
+  { path: 'preset', value: 'hls', expected: 'echoed; its members are merged by the service', job: { preset: 'hls' } },
+  (config) => found(String(config.preset), config.preset === 'hls'),
+)
+
 export const addresses: Row[] = [
+  ownMetadata,
+  namedPreset,
   cache('private, max-age=600', 'private, max-age=600 | private, max-age=600 | private, max-age=600'),
   cache('', USUAL),
   webhook(HOOK, 'https://hooks.example.test/ended?…'),

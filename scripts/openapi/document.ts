@@ -9,6 +9,8 @@ import { schemas } from './schemas.ts'
 /** Each with what its operations are for. */
 const tags = {
   Jobs: 'Create, follow, cancel, repeat and delete jobs.',
+  Presets: 'Settings of jobs by name: those that come with the service, and the account’s own.',
+  Presets: 'Output settings by name: those of the service, and your own.',
   Uploads: 'Files that jobs take as their input: in one request, or resumable by tus 1.0.0.',
   Outputs: 'What jobs made, at signed addresses.',
   Shares: 'Pages and players that show the outputs of a job without a key.',
@@ -22,6 +24,7 @@ function tagOf(name: string, { auth }: Operation): keyof typeof tags {
   if (name.includes('webhook')) return 'Webhooks'
   if (name.includes('/share') || name.includes(' /s/')) return 'Shares'
   if (name.includes('/api/v0/job')) return 'Jobs'
+  if (name.includes('/presets')) return 'Presets'
   if (name.includes('/uploads')) return 'Uploads'
   return / \/[aop]\//.test(name) ? 'Outputs' : 'Service'
 }

@@ -1,11 +1,12 @@
 // In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
 // The tests send each command of the reference and compare what comes with these.
-import type { Share } from '#contract/answers.ts'
+import type { Preset, Share } from '#contract/answers.ts'
 import type { Diagnosis } from '#contract/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errors.ts'
 import { publicEvents } from '#contract/events.ts'
 import { validateJob } from '#contract/job.ts'
 import { publishedLimits } from '#contract/limits.ts'
+import { builtInPresets } from '#contract/presets.ts'
 import { embedHtml, sharedMedia } from '#contract/sharing.ts'
 import { publicStatus, type StatusFacts } from '#contract/status.ts'
 
@@ -174,6 +175,19 @@ export const uploadList = {
   uploads: [{ ...upload, content_type: 'video/mp4', received: 3_220_812, state: 'ready', created_at: AT }],
   next_cursor: null,
 }
+
+export const newPreset = {
+  name: 'Course videos',
+  description: '720p with clear speech.',
+  job: { videoProfiles: job.videoProfiles, audioProfiles: job.audioProfiles },
+}
+export const preset = {
+  preset_id: 'pre_Q2b0vTn4kWzS',
+  ...newPreset,
+  built_in: false,
+  updated_at: AT,
+} satisfies Preset
+export const presetList = { presets: [...builtInPresets, preset] }
 
 export const delivery = {
   id: 'msg_0b1f4f0e-6f0c-4a53-8a52-6d4f3b1c7e21',

@@ -1,5 +1,6 @@
 // In charge of: which operation takes and answers what, with a command that asks for it as the reference shows it.
 // Not in charge of: examples of answers (examples.ts), the document made of it (document.ts).
+import { METADATA } from '#contract/limits.ts'
 import type { RequestErrorCode } from '#contract/errors.ts'
 import * as example from './examples.ts'
 import { answer, ref, text, type Schema } from './parts.ts'
@@ -209,12 +210,22 @@ export const operations: Record<string, Operation> = {
         pattern: String.raw`\S`,
         maxLength: 200,
         description:
-          'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name or address.',
+          'A number, the beginning of a job_id (8 characters or more), or a part of the source’s name, its address or a metadata value.',
       },
       state: {
         ...text,
         pattern: `^(${STATES})(,(${STATES}))*$`,
         description: 'Comma-separated: ready, queued, running, committing, completed, error, failed, cancelled.',
+      },
+      metadata: {
+        type: 'array',
+        maxItems: METADATA.members,
+        items: {
+          ...text,
+          pattern: `^${METADATA.name_pattern}:${METADATA.value_pattern}$`,
+          not: { pattern: '^__proto__:' },
+        },
+        description: '`name:value`: only jobs whose metadata has exactly that value. Repeat it for several.',
       },
       created_from: { ...text, format: 'date-time' },
       created_to: { ...text, format: 'date-time' },
@@ -414,6 +425,59 @@ export const operations: Record<string, Operation> = {
     ],
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
     curl: 'curl -o outputs.tar "$ARCHIVE_URL"',
+  },
+  'GET /api/v0/presets': {
+    id: 'listPresets',
+    summary: 'List presets',
+    description: 'Presets that come with the service first, then those of the account by name.',
+    auth: 'jobs',
+    status: 200,
+    answers: json('PresetList', example.presetList),
+    errors: [],
+    curl: 'curl -u "$KEY:" "$BASE/api/v0/presets"',
+  },
+  'POST /api/v0/presets': {
+    id: 'createPreset',
+    summary: 'Save a preset',
+    description:
+      'Stores members of a job under a name. They are checked as a job’s would be; input and credentials do not belong in a preset.',
+    auth: 'jobs',
+    body: { type: 'application/json', schema: ref('NewPreset'), example: example.newPreset },
+    status: 201,
+    answers: json('Preset', example.preset),
+    errors: ['invalid_request', 'conflict', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
+    curl: `curl -u "$KEY:" ${body(example.newPreset)}"$BASE/api/v0/presets"`,
+  },
+  'GET /api/v0/presets/{preset}': {
+    id: 'getPreset',
+    summary: 'Read a preset',
+    description: 'One preset, built-in or of the account.',
+    auth: 'jobs',
+    status: 200,
+    answers: json('Preset', example.preset),
+    errors: ['not_found'],
+    curl: 'curl -u "$KEY:" "$BASE/api/v0/presets/$PRESET"',
+  },
+  'PUT /api/v0/presets/{preset}': {
+    id: 'replacePreset',
+    summary: 'Replace a preset',
+    description: 'Stores a new name, description and job under the same id. Built-in presets cannot be replaced.',
+    auth: 'jobs',
+    body: { type: 'application/json', schema: ref('NewPreset'), example: example.newPreset },
+    status: 200,
+    answers: json('Preset', example.preset),
+    errors: ['invalid_request', 'not_found', 'conflict', 'too_large', 'unsupported_media_type'],
+    curl: `curl -u "$KEY:" -X PUT ${body(example.newPreset)}"$BASE/api/v0/presets/$PRESET"`,
+  },
+  'DELETE /api/v0/presets/{preset}': {
+    id: 'deletePreset',
+    summary: 'Delete a preset',
+    description: 'Jobs that were created with it keep their configuration.',
+    auth: 'jobs',
+    status: 204,
+    answers: null,
+    errors: ['not_found'],
+    curl: 'curl -u "$KEY:" -X DELETE "$BASE/api/v0/presets/$PRESET"',
   },
   'GET /o/{grant}/{account}/{job}/{path}': {
     id: 'getOutput',

@@ -1,7 +1,7 @@
 // In charge of: the schemas of a request, as the schema says it that validates them.
 // Not in charge of: answers (schemas.ts).
 import * as z from 'zod/mini'
-import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
+import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
 import {
   audioProfile,
   credential,
@@ -73,34 +73,72 @@ const timeOrNothing: Schema = {
   ],
 }
 
-const withLists = request(jobFields, ['input', 'audioProfiles', 'cloud_credentials'])
+const withLists = request(jobFields, ['input', 'cloud_credentials'])
+const members = withLists['properties'] as Record<string, Schema>
+
+/** The rungs of a job are listed, or follow from its source. */
+const rungs = {
+  if: { required: ['ladder'] },
+  else: { required: ['videoProfiles'], properties: { videoProfiles: { minItems: VIDEO_PROFILES.minimum } } },
+}
+
+const job = {
+  ...withLists,
+  properties: {
+    ...members,
+    program_start_time: { ...timeOrNothing, description: members['program_start_time']?.description ?? '' },
+    metadata: {
+      ...members['metadata'],
+      type: ['object', 'null'],
+      maxProperties: METADATA.members,
+      propertyNames: { pattern: `^${METADATA.name_pattern}$`, not: { const: '__proto__' } },
+      additionalProperties: { type: 'string', pattern: `^${METADATA.value_pattern}$` },
+    },
+    videoProfiles: {
+      type: 'array',
+      maxItems: VIDEO_PROFILES.maximum,
+      items: ref('VideoProfile'),
+      description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them.`,
+    },
+    audioProfiles: {
+      type: 'array',
+      maxItems: AUDIO_PROFILES.maximum,
+      items: ref('AudioProfile'),
+      description: 'Empty for outputs without audio. Required, unless a preset has them.',
+    },
+    cloud_credentials: {
+      type: 'object',
+      // null is the same as to leave it out.
+      properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
+      required: ['input'],
+    },
+  },
+  if: { required: ['preset'] },
+  then: { if: rungs.if, else: { properties: rungs.else.properties } },
+  else: { required: ['audioProfiles'], ...rungs },
+} satisfies Schema
+
+/** Where a job keeps an unknown member with a warning, a preset refuses it. */
+function presetJob(): Schema {
+  const properties: Record<string, Schema> = job.properties
+  const { input: _input, cloud_credentials: _stores, preset: _preset, ...rest } = properties
+  const closed = (name: string): Schema => ({
+    ...rest[name],
+    items: { ...(rest[name]?.['items'] as Schema), unevaluatedProperties: false },
+  })
+  return {
+    type: 'object',
+    properties: { ...rest, videoProfiles: closed('videoProfiles'), audioProfiles: closed('audioProfiles') },
+    additionalProperties: false,
+    description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
+    required: ['audioProfiles'],
+    ...rungs,
+  }
+}
 
 export const requestSchemas: Record<string, Schema> = {
-  Job: {
-    ...withLists,
-    properties: {
-      ...(withLists['properties'] as Record<string, Schema>),
-      program_start_time: {
-        ...timeOrNothing,
-        description: (withLists['properties'] as Record<string, Schema>)['program_start_time']?.description ?? '',
-      },
-      videoProfiles: {
-        type: 'array',
-        maxItems: VIDEO_PROFILES.maximum,
-        items: ref('VideoProfile'),
-        description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto": then leave it out.`,
-      },
-      audioProfiles: { type: 'array', maxItems: AUDIO_PROFILES.maximum, items: ref('AudioProfile') },
-      cloud_credentials: {
-        type: 'object',
-        // null is the same as to leave it out.
-        properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
-        required: ['input'],
-      },
-    },
-    if: { required: ['ladder'] },
-    else: { required: ['videoProfiles'], properties: { videoProfiles: { minItems: VIDEO_PROFILES.minimum } } },
-  },
+  Job: job,
+  PresetJob: presetJob(),
   VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
   AudioProfile: request(audioProfile, []),
   Credential: request(credential, ['cloud_provider']),

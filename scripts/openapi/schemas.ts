@@ -11,6 +11,8 @@ import type {
   KeyTerms,
   ListedJob,
   ListedUpload,
+  Preset,
+  PresetList,
   ReplacedKey,
   Share,
   SharedMedia,
@@ -22,7 +24,14 @@ import type {
 import type { Check, Diagnosis, SlotFacts, TranscoderFacts } from '#contract/diagnosis.ts'
 import { jobErrors, requestErrors } from '#contract/errors.ts'
 import { publicEvent } from '#contract/events.ts'
-import { MAX_LENGTH, MAX_QUEUE_POSITION, publishedLimits, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
+import {
+  MAX_LENGTH,
+  MAX_QUEUE_POSITION,
+  PRESETS,
+  publishedLimits,
+  SHARE_SECONDS,
+  SHARE_TITLE_LENGTH,
+} from '#contract/limits.ts'
 import type { SourceReport } from '#contract/estimate.ts'
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/media.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/status.ts'
@@ -228,6 +237,21 @@ const CHANGEABLE = Object.keys(changeable) as (keyof typeof changeable)[]
 const id: Schema = { type: 'integer', minimum: 1 }
 const base = { _auto_generated_id_: id, job_id: text, cloud: text, updated_at: time, status: ref('Status') }
 
+const presetName: Schema = {
+  ...text,
+  pattern: `^${PRESETS.name_pattern}$`,
+  not: { pattern: String.raw`^\s*([Pp][Rr][Ee]_|$)` },
+  description: 'Not like an id, and not that of a built-in preset.',
+}
+const preset: Record<keyof Preset, Schema> = {
+  preset_id: text,
+  name: text,
+  description: text,
+  built_in: { type: 'boolean', description: 'Comes with the service; cannot be changed.' },
+  job: ref('PresetJob'),
+  updated_at: { ...orNull(time), description: 'null for built-in presets.' },
+}
+
 const secretFacts = { rotated_at: orNull(time), previous_valid_until: orNull(time) }
 const quotas = {
   max_active_jobs: { ...orCount, maximum: 1_000_000, description: 'null = the default of the service.' },
@@ -308,7 +332,11 @@ export const schemas: Record<string, Schema> = {
       items: answer<keyof ListedJob>({
         ...base,
         input: text,
-        metadata: { type: 'object', additionalProperties: text },
+        metadata: {
+          type: 'object',
+          additionalProperties: text,
+          description: 'As the job was created with; {} where it was without.',
+        },
       }),
     },
     next_cursor: { type: ['string', 'null'] },
@@ -365,6 +393,21 @@ export const schemas: Record<string, Schema> = {
     expires_at: { ...time, description: 'When the page ends.' },
     addresses_expire_at: { ...time, description: 'The addresses work until then; read this again for new ones.' },
   }),
+  Preset: answer(preset),
+  PresetList: answer<keyof PresetList>({
+    presets: { type: 'array', items: ref('Preset'), description: 'Built-in ones first.' },
+  }),
+  NewPreset: {
+    ...answer(
+      {
+        name: presetName,
+        description: { ...text, maxLength: PRESETS.description_characters, default: '' },
+        job: ref('PresetJob'),
+      },
+      ['description'],
+    ),
+    additionalProperties: false,
+  },
   Upload: answer<keyof Upload>({ uploaded_file_number: id, input: text, name: text, size: count, expires_at: time }),
   UploadList: answer<keyof UploadList>({
     uploads: {

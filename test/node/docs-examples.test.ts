@@ -128,6 +128,7 @@ describe('what docs/api.md shows', () => {
         outputs: [output],
         retryOf: null,
         dryRun: false,
+        metadata: { customer: '42' },
         createdAt: 0,
         finishedAt: 0,
       }),

@@ -86,7 +86,8 @@ test('a search goes on page by page, with the other conditions, and never leaves
 test('the page of a list is chosen from one index, without the rows', async () => {
   let sql = ''
   const spy = { prepare: (text: string) => ((sql = text), env.DB.prepare(text)) } as unknown as D1Database
-  await listJobs(spy, 'a', { states: [], before: null, createdFrom: null, createdTo: null, search: 'x', limit: 1 })
+  const all = { states: [], before: null, createdFrom: null, createdTo: null, search: 'x', limit: 1 }
+  await listJobs(spy, 'a', { ...all, metadata: [] })
   const plan = env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`).bind('a', 9, null, null, '[]', 1, 'x')
   const steps = (await plan.all<{ detail: string }>()).results.map(({ detail }) => detail).join('\n')
   expect(steps).toContain('USING COVERING INDEX jobs_listed (account=? AND id<?')

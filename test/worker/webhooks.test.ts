@@ -41,8 +41,8 @@ afterEach(async () => void (await env.DB.prepare('DELETE FROM webhooks').run()))
 
 const create = (change: Record<string, unknown> = { webhook_url: HOOK }) => createJob(change)
 
-async function finished(): Promise<[number, Attempt]> {
-  const id = await create()
+async function finished(change?: Record<string, unknown>): Promise<[number, Attempt]> {
+  const id = await create(change)
   const attempt = await started()
   await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
   return [id, attempt]
@@ -62,7 +62,7 @@ async function rotate(): Promise<string> {
 test('the end of a job is told once, signed as an independent verifier expects, with no secret in it', async () => {
   const secret = await rotate()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  const [id, attempt] = await finished()
+  const [id, attempt] = await finished({ webhook_url: HOOK, metadata: { customer: '42' } })
   await settled(id, 1)
   expect(received).toHaveLength(1)
   const [message] = received
@@ -72,6 +72,7 @@ test('the end of a job is told once, signed as an independent verifier expects, 
     type: 'job.completed',
     data: { _auto_generated_id_: id, job_id: attempt.job, state: 'completed', error: null, outputs_total: 1 },
   })
+  expect(payload.data.metadata).toEqual({ customer: '42' })
   expect(payload.data.outputs[0]).toMatchObject({ path: 'film.mp4', size: 6 })
   expect(message?.body).not.toMatch(/TOPSECRET|url|\/o\//)
   expect(() => new Webhook(secret).verify(message!.body.replace('completed', 'failed'), message!.headers)).toThrow()

@@ -10,6 +10,7 @@ import { directoryOf, specOutput } from './destination.ts'
 import { checkDestinations } from './destinations.ts'
 import type { Problem, Warning } from './errors.ts'
 import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limits.ts'
+import { readMetadata, type Metadata } from './metadata.ts'
 import { checkPackaging, packagingOf } from './packaging.ts'
 import { Findings } from './problems.ts'
 import { copyUnknownFields, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
@@ -33,8 +34,9 @@ export type { Credentials } from './credentials.ts'
 export type { Provider } from './request.ts'
 
 /** What is stored and returned as `config`: wire names, defaults applied, no secret. Unknown fields are there too, untyped. */
-export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separate_audio'> {
+export interface JobConfig extends Omit<JobFields, 'scte35_passthrough' | 'separate_audio' | 'metadata'> {
   separate_audio: boolean
+  metadata?: Metadata
   videoProfiles: VideoProfileFields[]
   audioProfiles: AudioProfileFields[]
   /** Redacted (redact.ts). `output` is the one in force, also when the request left it out. */
@@ -77,6 +79,9 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   if (draft.ladder !== undefined && own(body, 'gop_length') === undefined) draft.gop_length = LADDER_GOP_SECONDS
   foldAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
   foldAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
+  const metadata = readMetadata(draft.metadata, findings)
+  if (metadata) draft.metadata = metadata
+  else delete draft.metadata
   const credentials = readCredentials(body, draft, findings)
   checkInput(draft, context.baseUrl, findings)
   checkDestinations(draft, findings)

@@ -65,6 +65,32 @@ export const MAX_LENGTH = {
   cache_control: 200,
 } as const
 
+/** A character that is neither a control character nor half of one; for a pattern that is read as Unicode. */
+const SHOWN = String.raw`[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]`
+
+/** Of a job: names and values of the client's own. */
+export const METADATA = {
+  members: 20,
+  name_pattern: '[A-Za-z0-9_.-]{1,40}',
+  value_characters: 500,
+  value_pattern: `${SHOWN}{0,500}`,
+} as const
+
+export const PRESETS = {
+  per_account: 100,
+  name_characters: 100,
+  name_pattern: `${SHOWN}{1,100}`,
+  description_characters: 500,
+} as const
+
+/** What a visitor's page may be let upload (POST /api/v0/uploads/tokens). */
+export const UPLOAD_TOKENS = {
+  max_files: { minimum: 1, maximum: 1000, default: 1 },
+  expires_in_seconds: { minimum: 60, maximum: 86_400, default: 3600 },
+  /** Those that have not expired. */
+  per_account: 10_000,
+} as const
+
 /** `out/<account>/<job_id>/`, with the longest account that there may be. */
 const OWN_STORE_PREFIX_BYTES = 'out/'.length + 40 + 1 + 36 + 1
 
@@ -147,6 +173,9 @@ export function publishedLimits(quotas: {
       ac3: { '2': allowedAudioBitrates('ac3', 2), '6': allowedAudioBitrates('ac3', 6) },
       mp2: { '2': allowedAudioBitrates('mp2', 2), '6': allowedAudioBitrates('mp2', 6) },
     },
+    metadata: METADATA,
+    presets: PRESETS,
+    upload_tokens: UPLOAD_TOKENS,
     retention_days: RETENTION_DAYS,
     shares: { per_job: MAX_SHARES, expires_in_seconds: SHARE_SECONDS, title_length: SHARE_TITLE_LENGTH },
     quotas: {

@@ -12,5 +12,6 @@ export const MIGRATIONS = [
   '0009_failed_starts.sql',
   '0010_marks.sql',
   '0011_shares.sql',
+  '0012_upload_tokens_presets_metadata.sql',
   '0013_facts.sql',
 ] as const

@@ -1,8 +1,8 @@
-// In charge of: the presets that come with the service, for the API, the dashboard and the command line. Pure. A test sees that
-// the service accepts each of them.
-// Not in charge of: an account's own presets (worker/routes/presets.ts).
+// In charge of: the presets that come with the service, for the API, the dashboard and the command line; what a job is made of
+// that names a preset. Pure. A test sees that the service accepts each of them.
+// Not in charge of: judging an account's own presets (preset.ts), keeping them (worker/ledger/presets.ts).
 import type { Preset } from './answers.ts'
-import type { Members } from './reading.ts'
+import { isMembers, type Members } from './reading.ts'
 
 const rung = (height: number, kbps: number, output = `video_${height}p`): Members => ({
   output,
@@ -104,3 +104,37 @@ export const builtInPresets: readonly Preset[] = [
     audioProfiles: [stereo('aac', 192)],
   }),
 ]
+
+/** By id or name; names as people write them, in any case. */
+export function builtInPreset(idOrName: string): Preset | undefined {
+  const name = foldName(idOrName)
+  return builtInPresets.find((each) => each.preset_id === idOrName || foldName(each.name) === name)
+}
+
+/** Two names that differ in case, in spaces around them, or in how their letters are composed, are one. */
+export function foldName(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase()
+}
+
+/** Members of which a job has one: with one in the body, the preset's others say nothing. */
+const ALTERNATIVES: readonly (readonly string[])[] = [
+  ['videoProfiles', 'ladder'],
+  ['scte35_passthough', 'scte35_passthrough'],
+  ['master_variant_mode', 'separate_audio'],
+  ['audio_volume', 'loudness_lufs'],
+]
+
+/** The body with the preset's members where it has none; lists are taken whole. */
+export function withPreset(job: Members, body: Members): Members {
+  const replaced = new Set(ALTERNATIVES.filter((names) => names.some((name) => Object.hasOwn(body, name))).flat())
+  const kept = Object.entries(job).filter(([name]) => !replaced.has(name) && !Object.hasOwn(body, name))
+  // fromEntries and spread define members: a name like __proto__ is one more member, and reaches no prototype.
+  return { ...Object.fromEntries(kept), ...body }
+}
+
+/** The name of the preset that a body asks for; null = none, or nothing that could name one (which validateJob refuses). */
+export function presetOf(body: unknown): string | null {
+  if (!isMembers(body) || !Object.hasOwn(body, 'preset')) return null
+  const { preset } = body
+  return typeof preset === 'string' && preset !== '' ? preset : null
+}

@@ -295,6 +295,15 @@ export const jobFields = z.object({
     'auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given.',
     LADDERS,
   ),
+  preset: field(z.optional(z.string().check(z.minLength(1), z.maxLength(limits.PRESETS.name_characters))), {
+    description: 'Id or name of a preset, whose members are the job’s where the body has none (docs/api.md).',
+    expects: `a text of 1 to ${limits.PRESETS.name_characters} characters`,
+  }),
+  // Read by metadata.ts, member by member.
+  metadata: field(z.optional(z.unknown()), {
+    description: 'Names and values of your own: kept with the job, in lists and webhooks, and searched.',
+    expects: `an object of at most ${limits.METADATA.members} texts of at most ${limits.METADATA.value_characters} characters`,
+  }),
 })
 
 /** The whole body of job creation, for documentation and types; job.ts reads it field by field, so that every problem is found. */

@@ -44,6 +44,7 @@ export interface EndedJob {
   outputs: { path: string; size: number; sha256: string; content_type: string; profile: number | null; role: string }[]
   retryOf: number | null
   dryRun: boolean
+  metadata: Record<string, string>
   createdAt: number
   finishedAt: number
 }
@@ -69,6 +70,7 @@ export function webhookBody(event: string, job: EndedJob): string {
       outputs_total: job.outputs.length,
       retry_of: job.retryOf,
       dry_run: job.dryRun,
+      metadata: job.metadata,
       created_at: new Date(job.createdAt).toISOString(),
       finished_at: new Date(job.finishedAt).toISOString(),
     },

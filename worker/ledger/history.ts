@@ -15,15 +15,22 @@ export interface JobFilter {
   createdTo: number | null
   /** Folded (search.ts); null = all. */
   search: string | null
+  /** Each name with exactly this value. */
+  metadata: readonly { name: string; value: string }[]
   limit: number
 }
 
-/** A job is found by its number, by the beginning of its job_id, and by any part of its source's name or address. */
+/** A job is found by its number, the beginning of its job_id, and any part of its source's name, its address or its metadata's values. */
 const found = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
       OR (length(?7) >= ${JOB_ID_PART} AND substr(job_id, 1, length(?7)) = ?7))`
 
 /** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
 export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<JobWithTask[]> {
+  // Looked up first, from an index of its own: few jobs have the value that is asked for.
+  const exact = filter.metadata.map(
+    (_, n) =>
+      `AND id IN (SELECT job FROM job_metadata WHERE account = ?1 AND name = ?${8 + 2 * n} AND value = ?${9 + 2 * n})`,
+  )
   const { results } = await db
     .prepare(
       `${withTask}
@@ -33,7 +40,7 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
            AND (?3 IS NULL OR created_at >= ?3)
            AND (?4 IS NULL OR created_at < ?4)
            AND (?5 = '[]' OR state IN (SELECT value FROM json_each(?5)))
-           AND (?7 IS NULL OR ${found})
+           AND (?7 IS NULL OR ${found}) ${exact.join(' ')}
          ORDER BY id DESC LIMIT ?6)
        ORDER BY jobs.id DESC`,
     )
@@ -45,6 +52,7 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
       JSON.stringify(filter.states),
       filter.limit,
       filter.search,
+      ...filter.metadata.flatMap(({ name, value }) => [name, value]),
     )
     .all<JobWithTask>()
   return results

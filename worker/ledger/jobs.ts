@@ -117,6 +117,16 @@ export function insertTask(db: D1Database, job: NewJob, task: string, kind: Task
     .bind(task, job.jobId, kind)
 }
 
+/** Names and values of the client's own, only where the job itself was inserted. They go with its row. */
+export function insertMetadata(db: D1Database, jobId: string, metadata: Record<string, string>): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO job_metadata (job, account, name, value)
+       SELECT jobs.id, jobs.account, given.key, given.value FROM jobs, json_each(?2) AS given WHERE jobs.job_id = ?1`,
+    )
+    .bind(jobId, JSON.stringify(metadata))
+}
+
 export function insertIdempotency(db: D1Database, job: NewJob, key: string, fingerprint: string): D1PreparedStatement {
   return db
     .prepare(

@@ -6,9 +6,11 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Created as CreatedAnswer, JobRead, ListedJob } from '#contract/answers.ts'
 import type { JobConfig } from '#contract/job.ts'
-import { outputProvider, validateJob } from '#contract/job.ts'
+import { outputProvider } from '#contract/job.ts'
 import type { JobState } from '#contract/lifecycle.ts'
-import { MAX_BODY_BYTES } from '#contract/limits.ts'
+import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
+import { isMetadataName, isMetadataValue } from '#contract/metadata.ts'
+import { presetOf } from '#contract/presets.ts'
 import { publicStatus } from '#contract/status.ts'
 import { authenticate } from '../auth.ts'
 import { readJson, readOptionalJson } from '../body.ts'
@@ -18,10 +20,11 @@ import { apply } from '../follow.ts'
 import { withHook } from '../hook.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
+import { judgeJob } from '../judging.ts'
 import { listJobs } from '../ledger/history.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
 import { findJob, markDeleted } from '../ledger/jobs.ts'
-import { invalidBody, notFound, RequestError } from '../problems.ts'
+import { notFound, RequestError } from '../problems.ts'
 import { purgeJob } from '../purge.ts'
 import { refuseQuery } from '../refusal.ts'
 import { repetitionOf } from '../retry.ts'
@@ -52,6 +55,30 @@ const rowStates: Readonly<Record<(typeof stateNames)[number], JobState[]>> = {
   cancelled: ['cancelled'],
 }
 
+/** `name:value`, once or several times. A name has no colon; a value may. */
+const metadata = z._default(
+  z.pipe(
+    z.pipe(
+      z.union([z.string(), z.array(z.string())]),
+      z.transform((given) =>
+        [given].flat().map((pair) => ({
+          name: pair.slice(0, Math.max(0, pair.indexOf(':'))),
+          value: pair.slice(pair.indexOf(':') + 1),
+        })),
+      ),
+    ),
+    z
+      .array(
+        z.object({
+          name: z.string().check(z.refine(isMetadataName)),
+          value: z.string().check(z.refine(isMetadataValue)),
+        }),
+      )
+      .check(z.maxLength(METADATA.members)),
+  ),
+  [],
+)
+
 const listQuery = z.strictObject({
   limit,
   cursor,
@@ -67,12 +94,14 @@ const listQuery = z.strictObject({
   created_from: z.optional(z.iso.datetime({ offset: true })),
   created_to: z.optional(z.iso.datetime({ offset: true })),
   search: searchText,
+  metadata,
 })
 
 const time = { expects: 'a date and time with its zone, as in 2026-11-21T10:00:00Z' }
 const refuseListQuery = refuseQuery({
   ...pageQuery,
   search: { expects: 'a text of 1 to 200 characters' },
+  metadata: { expects: `name:value, as in customer:42, at most ${METADATA.members} times` },
   state: { expects: `one or more of ${stateNames.join(', ')}, separated by commas`, allowed: stateNames },
   created_from: time,
   created_to: time,
@@ -87,22 +116,20 @@ export const jobs = new Hono<AppEnv>()
   // 4.1 Create a job
   .post('/', zValidator('query', createQuery, refuseCreateQuery), async (c) => {
     const { value, text } = await readJson(c, MAX_BODY_BYTES)
-    const checked = validateJob(value, { baseUrl: baseUrl(c) })
-    if (!checked.ok) throw invalidBody(checked.problems)
-    const hooked = await withHook(c.env, c.get('account'), c.get('hook'), checked)
     const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'))
-    const made = await createJob(c.env, {
+    const asked = {
       account: c.get('account'),
-      kind: c.req.valid('query').dry_run === 'true' ? 'plan' : 'transcode',
-      config: hooked.config,
-      secrets: hooked.secrets,
-      warnings: hooked.warnings,
-      hookOfKey: hooked.hookOfKey,
-      priority: c.get('priority'),
+      kind: c.req.valid('query').dry_run === 'true' ? ('plan' as const) : ('transcode' as const),
       retryOf: null,
       idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
-    })
-    return created(c, made)
+    }
+    // First, since the preset may have been changed or deleted by now.
+    const first = presetOf(value) === null ? null : await createdBefore(c.env, asked)
+    if (first) return created(c, first)
+    const checked = await judgeJob(c.env, asked.account, value, { baseUrl: baseUrl(c) })
+    const { config, secrets, warnings, hookOfKey } = await withHook(c.env, asked.account, c.get('hook'), checked)
+    const priority = c.get('priority')
+    return created(c, await createJob(c.env, { ...asked, config, secrets, warnings, hookOfKey, priority }))
   })
 
   // List: newest first
@@ -114,6 +141,7 @@ export const jobs = new Hono<AppEnv>()
       createdFrom: query.created_from === undefined ? null : Date.parse(query.created_from),
       createdTo: query.created_to === undefined ? null : Date.parse(query.created_to),
       search: query.search === undefined ? null : folded(query.search),
+      metadata: query.metadata,
       limit: query.limit + 1,
     })
     const page = rows.slice(0, query.limit)
@@ -129,7 +157,7 @@ export const jobs = new Hono<AppEnv>()
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
             status: await statusOf(c.env, job, base),
-            metadata: {},
+            metadata: config.metadata ?? {},
           } satisfies ListedJob
         }),
       ),

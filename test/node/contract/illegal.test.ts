@@ -95,6 +95,14 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
   program_start_time: [['invalid_value', 1, 'on', true]],
   allow_upscaling: flag,
   ladder: choice('Auto', true, null),
+  preset: [
+    ['invalid_type', 1, true, {}, [], null],
+    ['invalid_length', '', long],
+  ],
+  metadata: [
+    ['invalid_type', 'a', 1, true, []],
+    ['invalid_length', Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`n${n}`, '']))],
+  ],
 }
 
 const video: Record<keyof typeof videoProfile.shape, Row[]> = {

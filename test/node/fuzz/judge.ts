@@ -194,8 +194,8 @@ const OF_SHAPE = new Set([
 
 /** Rules between members and of addresses, which no schema says, have these codes too. */
 const BEYOND_SHAPE = [
-  { code: /^invalid_value$/, field: /^(?:input|logo_url|webhook_url)$/ },
-  { code: /^(?:required|invalid_value)$/, field: /^(?:cloud_credentials\.|bucket_output_path$)/ },
+  { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$/ },
+  { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
@@ -213,7 +213,9 @@ function byRequest(one: Described, request: Request, answer: Answer, target: str
   for (const { name, schema, in: where } of one.parameters) {
     const value = where === 'query' ? query.get(name) : (request.headers.find(([each]) => each === name)?.[1] ?? null)
     if (value === null || where === 'path') continue
-    const given = facts.document.resolve(schema)['type'] === 'integer' ? Number(value) : facts.fill(value)
+    const { type } = facts.document.resolve(schema)
+    const text = facts.fill(value)
+    const given = type === 'integer' ? Number(value) : type === 'array' ? query.getAll(name).map(facts.fill) : text
     const isRight = facts.document.complaints(schema, given).length === 0
     if (where === 'query') isQueryRight &&= isRight
     if (isTaken && !isRight) wrong.push(`taken with a ${name} that the document refuses`)

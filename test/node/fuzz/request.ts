@@ -131,7 +131,12 @@ function queryFor(document: Document, { parameters }: Described): Arbitrary<stri
         ...(edges.length > 0 ? [fc.constantFrom(...edges)] : []),
         { arbitrary: oddText, weight: 1 },
       )
-      .map((value) => `${name}=${encodeURIComponent(String(value).toWellFormed())}`)
+      .map((value) =>
+        // Of a list, each element is a parameter of its own.
+        (Array.isArray(value) ? value : [value])
+          .map((each) => `${name}=${encodeURIComponent(String(each).toWellFormed())}`)
+          .join('&'),
+      )
   })
   const right = pairs.length === 0 ? fc.constant('') : fc.subarray(pairs).chain((some) => fc.tuple(...some).map(joined))
   return fc.oneof(

@@ -24,6 +24,7 @@ export class World {
   readonly #marks: Marks = {}
   /** What must be made again, by the first part of its mark. */
   readonly #stale = new Set<string>()
+  #presets = 0
 
   private constructor(service: Service, transcoder: Transcoder, document: Document, secrets: readonly string[]) {
     this.service = service
@@ -97,7 +98,8 @@ export class World {
     const issued = this.#marks['key.both'] ?? ''
     this.#marks['basic.changed'] = basic(`${issued.slice(0, -3)}${issued.endsWith('AAA') ? 'BBB' : 'AAA'}:`)
     this.#marks['basic.id'] = basic(`${issued.split('.')[0]}:`)
-    for (const name of ['upload', 'tus', 'keyid', 'other', 'cancelled', 'done', 'active']) this.#stale.add(name)
+    for (const name of ['upload', 'tus', 'preset', 'keyid', 'other', 'cancelled', 'done', 'active'])
+      this.#stale.add(name)
     await this.renew()
   }
 
@@ -132,6 +134,16 @@ export class World {
       this.#marks['upload.tus'] = String(
         (await this.#ask('POST', '/uploads', 'jobs', undefined, headers)).uploaded_file_number,
       )
+    },
+    preset: async () => {
+      const job = { videoProfiles: [{ width: 320, height: 180, video_bitrate: 400 }], audioProfiles: [] }
+      for (const [mark, who] of [
+        ['own', 'jobs'],
+        ['other', 'other'],
+      ] as const) {
+        const preset = { name: `Made for ${mark} ${++this.#presets}`, job }
+        this.#marks[`preset.${mark}`] = (await this.#ask('POST', '/api/v0/presets', who, preset)).preset_id
+      }
     },
     keyid: async () => void (await this.#issue('spare', { account: 'fuzzed' })),
     other: async () => {
@@ -188,6 +200,7 @@ export class World {
     if (has('upload.ready')) this.#stale.add('upload')
     if (has('upload.tus')) this.#stale.add('tus')
     if (has('keyid.spare')) this.#stale.add('keyid')
+    if (has('preset.own') && request.method === 'DELETE') this.#stale.add('preset')
     for (const name of ['done', 'cancelled'])
       if (has(`job.${name}`) && request.method === 'DELETE') this.#stale.add(name)
     if (has('job.active') || has('task.id')) await this.#lookAtTask()

@@ -65,7 +65,9 @@ function clean(members: object, leave: readonly string[] = []): Members {
  * without its query would be refused, and is left out: the key's is told where it has one.
  */
 export function bodyOf(config: JobConfig): Body {
-  const { videoProfiles, audioProfiles, cloud_credentials: credentials, separate_audio: _same, ...rest } = config
+  const { videoProfiles, audioProfiles, cloud_credentials: credentials, ...stored } = config
+  // The preset's members are there already; it may have been changed since, or deleted.
+  const { separate_audio: _same, preset: _merged, ...rest } = stored
   return {
     ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
     videoProfiles: videoProfiles.map((profile) => clean(profile)),

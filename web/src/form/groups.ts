@@ -69,4 +69,4 @@ export const groups: readonly Group[] = [
 ]
 
 /** Fields with a place of their own, and second names of others. */
-export const elsewhere: readonly string[] = ['input', 'separate_audio', 'scte35_passthrough']
+export const elsewhere: readonly string[] = ['input', 'separate_audio', 'scte35_passthrough', 'preset', 'metadata']
