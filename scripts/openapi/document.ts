@@ -10,7 +10,6 @@ import { schemas } from './schemas.ts'
 const tags = {
   Jobs: 'Create, follow, cancel, repeat and delete jobs.',
   Presets: 'Settings of jobs by name: those that come with the service, and the account’s own.',
-  Presets: 'Output settings by name: those of the service, and your own.',
   Uploads: 'Files that jobs take as their input: in one request, or resumable by tus 1.0.0.',
   Outputs: 'What jobs made, at signed addresses.',
   Shares: 'Pages and players that show the outputs of a job without a key.',

@@ -429,7 +429,8 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/presets': {
     id: 'listPresets',
     summary: 'List presets',
-    description: 'Presets that come with the service first, then those of the account by name.',
+    description:
+      'Built-in presets first, then the account’s own by name. `job` has members of a job’s body; a job that names the preset has them where its own body has none.',
     auth: 'jobs',
     status: 200,
     answers: json('PresetList', example.presetList),
@@ -440,7 +441,7 @@ export const operations: Record<string, Operation> = {
     id: 'createPreset',
     summary: 'Save a preset',
     description:
-      'Stores members of a job under a name. They are checked as a job’s would be; input and credentials do not belong in a preset.',
+      'Saves output settings under a name. `job` is judged as the body of a job would be, without source and credentials; all problems are listed at once. Names are unique within the account, in any case.',
     auth: 'jobs',
     body: { type: 'application/json', schema: ref('NewPreset'), example: example.newPreset },
     status: 201,
@@ -451,7 +452,7 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/presets/{preset}': {
     id: 'getPreset',
     summary: 'Read a preset',
-    description: 'One preset, built-in or of the account.',
+    description: 'Reads a built-in preset or one of the account’s own by its `preset_id`.',
     auth: 'jobs',
     status: 200,
     answers: json('Preset', example.preset),
@@ -461,7 +462,8 @@ export const operations: Record<string, Operation> = {
   'PUT /api/v0/presets/{preset}': {
     id: 'replacePreset',
     summary: 'Replace a preset',
-    description: 'Stores a new name, description and job under the same id. Built-in presets cannot be replaced.',
+    description:
+      'Replaces name, description and settings of a preset of the account. Jobs that were created with it stay as they are. Built-in presets cannot be changed: 403.',
     auth: 'jobs',
     body: { type: 'application/json', schema: ref('NewPreset'), example: example.newPreset },
     status: 200,
@@ -472,7 +474,7 @@ export const operations: Record<string, Operation> = {
   'DELETE /api/v0/presets/{preset}': {
     id: 'deletePreset',
     summary: 'Delete a preset',
-    description: 'Jobs that were created with it keep their configuration.',
+    description: 'Deletes a preset of the account. Jobs that were created with it stay as they are.',
     auth: 'jobs',
     status: 204,
     answers: null,

@@ -114,6 +114,7 @@ const job = {
     },
   },
   if: { required: ['preset'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- JSON Schema's word, and nothing awaits it
   then: { if: rungs.if, else: { properties: rungs.else.properties } },
   else: { required: ['audioProfiles'], ...rungs },
 } satisfies Schema

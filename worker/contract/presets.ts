@@ -4,7 +4,7 @@
 import type { Preset } from './answers.ts'
 import { isMembers, type Members } from './reading.ts'
 
-const rung = (height: number, kbps: number, output = `video_${height}p`): Members => ({
+const rung = (height: number, kbps: number, output: string): Members => ({
   output,
   width: 0,
   height,
@@ -17,9 +17,9 @@ const stereo = (codec: string, kbps: number): Members => ({
   audio_channels: '2',
   audio_bitrate: String(kbps),
   source_stream: '1',
+  // A source without audio is no mistake: it is made without, with a warning.
+  optional: true,
 })
-
-const LADDER = [rung(1080, 4800), rung(720, 2600), rung(480, 1200), rung(360, 700)]
 
 /** HLS and DASH that share one set of fragmented MP4 segments, with audio in tracks of its own. */
 const STREAMING = {
@@ -27,7 +27,7 @@ const STREAMING = {
   segmented_output_hls: true,
   segmented_output_dash: true,
   master_variant_mode: true,
-  gop_length: 2,
+  ladder: 'auto',
 } as const
 
 const builtIn = (preset_id: string, name: string, description: string, job: Members): Preset => ({
@@ -43,34 +43,38 @@ const builtIn = (preset_id: string, name: string, description: string, job: Memb
 export const builtInPresets: readonly Preset[] = [
   builtIn('mp4', 'MP4', 'One H.264 file, up to 720p, with stereo audio. Plays everywhere.', {
     output_container: 'mp4',
+    allow_upscaling: false,
     videoProfiles: [rung(720, 2600, 'video-720p.mp4')],
     audioProfiles: [stereo('aac', 128)],
   }),
-  builtIn('hls', 'HLS and DASH', 'Adaptive streaming: several sizes, one set of segments for both formats.', {
-    ...STREAMING,
-    videoProfiles: LADDER,
-    audioProfiles: [stereo('aac', 128)],
-  }),
+  builtIn(
+    'hls',
+    'HLS and DASH',
+    'Adaptive streaming in sizes that fit the source; one set of segments for both formats.',
+    {
+      ...STREAMING,
+      audioProfiles: [stereo('aac', 128)],
+    },
+  ),
   builtIn('web', 'Web player', 'HLS and DASH with a poster and preview thumbnails for the seek bar.', {
     ...STREAMING,
     thumbnails: true,
-    videoProfiles: LADDER,
     audioProfiles: [stereo('aac', 128)],
   }),
-  builtIn('hls-ts', 'HLS for older devices', 'Transport-stream segments in several sizes, audio and video together.', {
-    output_container: 'hls',
-    segmented_output_hls: true,
-    gop_length: 2,
-    videoProfiles: LADDER,
-    audioProfiles: [stereo('aac', 128)],
-  }),
-  builtIn('files', 'MP4 downloads', 'H.264 files in several sizes, for downloading.', {
+  builtIn(
+    'hls-ts',
+    'HLS for older devices',
+    'Transport-stream segments in sizes that fit the source, audio and video together.',
+    {
+      output_container: 'hls',
+      segmented_output_hls: true,
+      ladder: 'auto',
+      audioProfiles: [stereo('aac', 128)],
+    },
+  ),
+  builtIn('files', 'MP4 downloads', 'H.264 files in sizes that fit the source, for downloading.', {
     output_container: 'mp4',
-    videoProfiles: [
-      rung(1080, 4800, 'video-1080p.mp4'),
-      rung(720, 2600, 'video-720p.mp4'),
-      rung(360, 700, 'video-360p.mp4'),
-    ],
+    ladder: 'auto',
     audioProfiles: [stereo('aac', 128)],
   }),
   builtIn('hevc', 'HEVC', 'One HEVC file at the size of the source. HDR stays HDR.', {
@@ -100,6 +104,7 @@ export const builtInPresets: readonly Preset[] = [
     output_container: 'mp4',
     audio_output_path: 'audio',
     loudness_lufs: -16,
+    allow_upscaling: false,
     videoProfiles: [rung(234, 200, 'preview-234p.mp4')],
     audioProfiles: [stereo('aac', 192)],
   }),
