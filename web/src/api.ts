@@ -31,7 +31,7 @@ export const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
 
 interface Ask {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
@@ -64,7 +64,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
   }
 }
 
-async function request<T>(path: string, ask: Ask = {}): Promise<T> {
+export async function request<T>(path: string, ask: Ask = {}): Promise<T> {
   const response = await send(path, ask)
   if (!response.ok) throw refusal(response.status, await response.text(), ask.key === undefined)
   return (response.status === 204 ? undefined : await response.json()) as T
@@ -93,6 +93,7 @@ export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<JobLis
   if (query.cursor) search.set('cursor', query.cursor)
   if (query.search) search.set('search', query.search)
   if (query.state) search.set('state', query.state)
+  if (query.metadata) search.set('metadata', query.metadata)
   if (query.createdFrom) search.set('created_from', query.createdFrom)
   if (query.createdTo) search.set('created_to', query.createdTo)
   return request<JobList>(`/api/v0/job?${search}`, signal ? { signal } : {})

@@ -6,6 +6,8 @@ export interface ListQuery {
   search?: string
   /** Comma-separated, as the API names them. */
   state?: string
+  /** "name:value" of a job's own metadata. */
+  metadata?: string
   /** ISO 8601. */
   createdFrom?: string
   createdTo?: string
@@ -39,9 +41,11 @@ export interface Filters {
   /** Days of this machine's calendar, of "dates" alone. Empty = open. */
   from: string
   to: string
+  /** "name:value"; empty = any. */
+  metadata: string
 }
 
-export const ALL: Filters = { search: '', state: '', created: '', from: '', to: '' }
+export const ALL: Filters = { search: '', state: '', created: '', from: '', to: '', metadata: '' }
 
 /** What an address does not say, or says wrongly, is not filtered by. */
 export function filtersOf(params: URLSearchParams): Filters {
@@ -55,12 +59,13 @@ export function filtersOf(params: URLSearchParams): Filters {
     created: from || to ? 'dates' : named,
     from,
     to,
+    metadata: text('metadata').includes(':') ? text('metadata').slice(0, 541) : '',
   }
 }
 
-export function addressOf({ search, state, created, from, to }: Filters): string {
+export function addressOf({ search, state, created, from, to, metadata }: Filters): string {
   const dates = created === 'dates' ? { from, to } : {}
-  const said = { search, state, created: created === 'dates' && (from || to) ? '' : created, ...dates }
+  const said = { search, state, created: created === 'dates' && (from || to) ? '' : created, ...dates, metadata }
   const params = new URLSearchParams(Object.entries(said).filter(([, value]) => value !== ''))
   return params.size === 0 ? '/' : `/?${params}`
 }
@@ -75,7 +80,7 @@ function dayOf(text: string): Date | null {
 }
 
 /** `now` in milliseconds since 1970. */
-export function queryOf({ search, state, created, from, to }: Filters, now: number): ListQuery {
+export function queryOf({ search, state, created, from, to, metadata }: Filters, now: number): ListQuery {
   const seconds = SECONDS[created]
   const [first, last] = created === 'dates' ? [dayOf(from), dayOf(to)] : [null, null]
   // The last day is one of them: up to the midnight that ends it.
@@ -83,6 +88,7 @@ export function queryOf({ search, state, created, from, to }: Filters, now: numb
   return {
     ...(search === '' ? {} : { search }),
     ...(state === '' ? {} : { state }),
+    ...(metadata === '' ? {} : { metadata }),
     ...(seconds === undefined ? {} : { createdFrom: new Date(now - seconds * 1000).toISOString() }),
     ...(first ? { createdFrom: first.toISOString() } : {}),
     ...(last ? { createdTo: last.toISOString() } : {}),

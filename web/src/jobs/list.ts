@@ -6,6 +6,7 @@ import { isFinal, listJobs } from '../api.ts'
 import { pause, visible } from '../live.ts'
 import { appended, refreshed, type Paged } from '../paged.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
+import { idOf } from './bulk.ts'
 import { queryOf, type Filters } from './filters.ts'
 
 const LIVE_MS = 2000
@@ -19,8 +20,6 @@ interface Shown extends Paged<ListedJob> {
   of: Filters
 }
 
-const idOf = (job: ListedJob): number => job._auto_generated_id_
-
 export interface JobList {
   /** null = nothing has come yet. */
   shown: Paged<ListedJob> | null
@@ -30,6 +29,8 @@ export interface JobList {
   loading: boolean
   /** → the number of the first job that it brought. */
   loadMore: () => Promise<number | undefined>
+  /** Takes jobs out that were deleted. */
+  drop: (ids: readonly number[]) => void
   retry: () => void
 }
 
@@ -91,7 +92,9 @@ export function useJobs(filters: Filters): JobList {
       if (more.current === stopped) setLoading(false)
     }
   }
-  return { shown, failure, answered, loading, loadMore, retry: () => setAttempt(attempt + 1) }
+  const drop = (ids: readonly number[]): void =>
+    setShown((before) => before && { ...before, items: before.items.filter((job) => !ids.includes(idOf(job))) })
+  return { shown, failure, answered, loading, loadMore, drop, retry: () => setAttempt(attempt + 1) }
 }
 
 async function read(filters: Filters, cursor: string | null, signal: AbortSignal): Promise<Paged<ListedJob>> {

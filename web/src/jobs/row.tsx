@@ -1,29 +1,55 @@
-// In charge of: one job in the history.
+// In charge of: one job in the list.
 import type { ListedJob } from '#contract/answers.ts'
+import { dimensions, runningTime } from '../media-words.ts'
+import { uprightSize } from '../job/measured.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
-import { ago, duration, moment, standingOf } from '../words.ts'
+import { ago, bytes, duration, moment, standingOf } from '../words.ts'
+import { Still } from './still.tsx'
 
-export function Row({ job }: { job: ListedJob }) {
+interface RowProps {
+  job: ListedJob
+  selected: boolean
+  onSelect: (selected: boolean, range: boolean) => void
+}
+
+export function Row({ job, selected, onSelect }: RowProps) {
   const { status } = job
   const id = job._auto_generated_id_
-  const seconds =
-    status.started_at && status.finished_at
-      ? (Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000
-      : null
   return (
-    <li class={`row ${standingOf(status)}`}>
+    <li class={`row ${standingOf(status)}${selected ? ' selected' : ''}`}>
+      <label class="pick">
+        <input
+          type="checkbox"
+          checked={selected}
+          // With Shift also everything between this one and the one before.
+          onClick={(event) => onSelect(event.currentTarget.checked, event.shiftKey)}
+        />
+        <span class="hidden">Select job {id}</span>
+      </label>
+      <Still status={status} />
       <div class="what">
-        <Link to={`/jobs/${id}`}>
-          <span class="number">{id}</span> {status.input_name}
-        </Link>
-        {status.dry_run ? <span class="badge dry">Dry run</span> : null}
-        <span class="help address">{job.input}</span>
+        <Link to={`/jobs/${id}`}>{status.input_name}</Link>
+        <span class="help facts-line">
+          <span class="number">#{id}</span>
+          {factsOf(job).map((fact) => (
+            <span key={fact}>{fact}</span>
+          ))}
+        </span>
+        {Object.keys(job.metadata ?? {}).length > 0 ? (
+          <span class="tags">
+            {Object.entries(job.metadata).map(([name, value]) => (
+              <span key={name} class="tag" title={`${name}: ${value}`}>
+                {value}
+              </span>
+            ))}
+          </span>
+        ) : null}
       </div>
       <div class="how">
         <Badge status={status} />
-        {seconds === null || status.error ? null : <span class="help">in {duration(seconds)}</span>}
-        {status.error ? <span class="help">{status.error.code}</span> : null}
+        {status.dry_run ? <span class="badge dry">Dry run</span> : null}
+        {tookOf(job)}
         <SmallProgress status={status} />
       </div>
       <time class="help" dateTime={status.created_at} title={moment(status.created_at)}>
@@ -31,4 +57,23 @@ export function Row({ job }: { job: ListedJob }) {
       </time>
     </li>
   )
+}
+
+/** "0:24", "1280 × 720", "10.5 MB": of the source, and what was made of it together. */
+function factsOf({ status }: ListedJob): string[] {
+  const { source, outputs } = status
+  const made = outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
+  const size = source?.video ? uprightSize(source.video) : null
+  return [
+    ...(source?.duration_seconds ? [runningTime(source.duration_seconds)] : []),
+    ...(size ? [dimensions(size.width, size.height)] : []),
+    ...(made > 0 ? [`${bytes(made)} output`] : []),
+  ]
+}
+
+function tookOf({ status }: ListedJob) {
+  if (status.error) return <span class="help why">{status.error.message}</span>
+  if (!status.started_at || !status.finished_at || status.dry_run) return null
+  const seconds = (Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000
+  return <span class="help">in {duration(seconds)}</span>
 }

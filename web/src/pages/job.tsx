@@ -1,20 +1,26 @@
-// In charge of: one job's page: how it stands, live, and what came of it.
-// Not in charge of: how news arrive (live.ts), its parts (parts/).
+// In charge of: one job's page: how it stands, live, and its result.
+// Not in charge of: how news arrive (live.ts), its parts (job/).
 import { useEffect, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/answers.ts'
 import type { PublicEvent } from '#contract/events.ts'
+import type { Warning } from '#contract/errors.ts'
+import { JobActions } from '../job/actions.tsx'
+import { Deliveries } from '../job/deliveries.tsx'
+import { Log } from '../job/log.tsx'
+import { Metadata } from '../job/metadata.tsx'
+import { Outputs } from '../job/outputs.tsx'
+import { JobProgress } from '../job/progress.tsx'
+import { Result } from '../job/result.tsx'
+import { Settings } from '../job/settings.tsx'
+import { Source } from '../job/source.tsx'
+import { Timeline } from '../job/timeline.tsx'
 import { watchJob } from '../live.ts'
-import { Configuration } from '../parts/configuration.tsx'
 import { EstimateView } from '../parts/estimate.tsx'
-import { JobActions } from '../parts/job-actions.tsx'
-import { JobProgress } from '../parts/job-progress.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { Outputs } from '../parts/outputs.tsx'
-import { ResultPlayer } from '../parts/player.tsx'
 import { Badge } from '../parts/progress.tsx'
-import { Timeline } from '../parts/timeline.tsx'
 import { Link } from '../router.tsx'
+import { ago, moment, standingOf } from '../words.ts'
 
 export function Job({ id }: { id: number }) {
   const [job, setJob] = useState<JobRead | null>(null)
@@ -43,8 +49,10 @@ export function Job({ id }: { id: number }) {
       {failure ? <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} /> : null}
       {job ? (
         <JobView id={id} job={job} events={events} onJob={setJob} />
-      ) : failure ? null : (
-        <Loading label={`Loading job ${id}`} />
+      ) : failure ? (
+        <h1>Job {id}</h1>
+      ) : (
+        <Loading label={`Loading job ${id}`} lines={4} />
       )}
     </>
   )
@@ -59,21 +67,21 @@ interface JobViewProps {
 
 function JobView({ id, job, events, onJob }: JobViewProps) {
   const { status, config } = job
+  const done = standingOf(status) === 'done'
+  const progress = <JobProgress id={id} status={status} />
   return (
     <>
       <div class="head">
         <div class="title">
-          <h1>
-            <span class="number">{id}</span> {status.input_name}
-          </h1>
+          <h1>{status.input_name}</h1>
           <Badge status={status} />
           {status.dry_run ? <span class="badge dry">Dry run</span> : null}
           <p class="help address">
-            {config.input}
+            Job {id} · created <time title={moment(status.created_at)}>{ago(status.created_at, Date.now())}</time>
             {status.retry_of === null ? null : (
               <>
                 {' '}
-                · repeats <Link to={`/jobs/${status.retry_of}`}>job {status.retry_of}</Link>
+                · retry of <Link to={`/jobs/${status.retry_of}`}>job {status.retry_of}</Link>
               </>
             )}
           </p>
@@ -87,36 +95,52 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
               <Trouble failure={status.error} />
             </section>
           ) : null}
-          <JobProgress id={id} status={status} />
-          <ResultPlayer status={status} />
+          {done ? null : progress}
+          <Result status={status} />
+          {done ? progress : null}
           {status.estimate ? (
             <section class="card" aria-labelledby="estimate">
-              <h2 id="estimate">What it would make and take</h2>
+              <h2 id="estimate">Estimate</h2>
               <EstimateView estimate={status.estimate} />
             </section>
           ) : null}
           <Outputs outputs={status.outputs} />
+          {status.started_at === null ? null : (
+            <Log id={id} version={`${status.phase} ${events.length} ${status.finished_at}`} />
+          )}
         </div>
         <div class="column side">
+          {status.source && !status.estimate ? <Source source={status.source} /> : null}
+          <Warnings warnings={status.warnings} />
+          <Metadata metadata={metadataOf(config)} />
+          <Settings config={config} />
+          <Deliveries id={id} ended={status.job_completed} address={config.webhook_url ?? null} />
           <Timeline events={events} status={status} />
-          {status.warnings.length > 0 ? (
-            <section class="card" aria-labelledby="warnings">
-              <h2 id="warnings">Warnings</h2>
-              <ul class="plain">
-                {status.warnings.map((warning) => (
-                  <li key={warning.code + warning.message}>
-                    {warning.message}
-                    <span class="help">
-                      <code>{warning.code}</code> {warning.field ? <code>{warning.field}</code> : null}
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            </section>
-          ) : null}
-          <Configuration config={config} />
         </div>
       </div>
     </>
+  )
+}
+
+function metadataOf(config: JobRead['config']): Record<string, string> {
+  return (config as { metadata?: Record<string, string> }).metadata ?? {}
+}
+
+function Warnings({ warnings }: { warnings: readonly Warning[] }) {
+  if (warnings.length === 0) return null
+  return (
+    <section class="card warned" aria-labelledby="warnings">
+      <h2 id="warnings">Warnings</h2>
+      <ul class="plain">
+        {warnings.map((warning) => (
+          <li key={warning.code + warning.message}>
+            {warning.message}
+            <span class="help">
+              <code>{warning.code}</code> {warning.field ? <code>{warning.field}</code> : null}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

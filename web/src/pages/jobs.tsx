@@ -1,11 +1,13 @@
-// In charge of: the history of jobs: its filters in the address, the list, and what is said of it.
-// Not in charge of: loading it (jobs/list.ts).
+// In charge of: the list of jobs: its filters in the address, the list, what is selected in it, and what is announced of it.
+// Not in charge of: loading it (jobs/list.ts), what is done with a selection (jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readJob } from '../api.ts'
+import { idOf, type Deed } from '../jobs/bulk.ts'
 import { addressOf, ALL, isFiltered, type Filters } from '../jobs/filters.ts'
 import { useJobs } from '../jobs/list.ts'
 import { Row } from '../jobs/row.tsx'
 import { Search } from '../jobs/search.tsx'
+import { selectedOf, Selection } from '../jobs/selection.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
@@ -15,14 +17,19 @@ import { Link, navigate } from '../router.tsx'
 export function Jobs({ initial }: { initial: Filters }) {
   const [filters, setFilters] = useState(initial)
   const [refused, setRefused] = useState<Failure | null>(null)
+  const [selected, setSelected] = useState<readonly number[]>([])
+  const last = useRef<number | null>(null)
   const list = useRef<HTMLUListElement>(null)
-  const { shown, failure, answered, loading, loadMore, retry } = useJobs(filters)
+  const { shown, failure, answered, loading, loadMore, drop, retry } = useJobs(filters)
   const filtered = isFiltered(filters)
+  const items = shown?.items ?? []
+  const picked = selectedOf(items, selected)
 
   const change = (part: Partial<Filters>): void => {
     const next = { ...filters, ...part }
     setFilters(next)
     setRefused(null)
+    setSelected([])
     // In place: Back leads to the page before and not through every letter.
     history.replaceState(null, '', addressOf(next))
   }
@@ -39,59 +46,92 @@ export function Jobs({ initial }: { initial: Filters }) {
     // The button may be gone; the keyboard goes on with the first of the new ones.
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`a[href="/jobs/${first}"]`)?.focus())
   }
+  const select = (id: number, on: boolean, range: boolean): void => {
+    const ids = items.map(idOf)
+    const [from, to] = [ids.indexOf(last.current ?? id), ids.indexOf(id)]
+    const meant = range && from >= 0 ? ids.slice(Math.min(from, to), Math.max(from, to) + 1) : [id]
+    last.current = id
+    setSelected((before) => [...before.filter((each) => !meant.includes(each)), ...(on ? meant : [])])
+  }
+  const done = (deed: Deed, ids: readonly number[]): void => {
+    if (deed === 'delete') drop(ids)
+    retry()
+  }
   const trouble = refused ?? failure
 
   return (
     <>
       <div class="head">
         <h1>Jobs</h1>
-        <Link to="/new" class="button primary">
-          <Icon name="plus" /> New job
-        </Link>
       </div>
       <Search filters={filters} onChange={change} onSubmit={() => void open()} />
-      <Said answered={answered} count={shown?.items.length ?? 0} more={Boolean(shown?.next)} />
+      {filters.metadata === '' ? null : (
+        <p class="tags">
+          <button type="button" class="tag" onClick={() => change({ metadata: '' })}>
+            {filters.metadata.replace(':', ': ')} <Icon name="close" size={14} />
+            <span class="hidden">Remove this filter</span>
+          </button>
+        </p>
+      )}
+      <Announced answered={answered} count={items.length} more={Boolean(shown?.next)} />
       {trouble === null ? null : <Trouble failure={trouble} retry={retry} />}
       {shown === null ? (
         trouble === null ? (
           <Loading label="Loading the jobs" lines={5} />
         ) : null
-      ) : shown.items.length > 0 ? (
-        <ul class="rows jobs" ref={list}>
-          {shown.items.map((job) => (
-            <Row key={job._auto_generated_id_} job={job} />
-          ))}
-        </ul>
+      ) : items.length > 0 ? (
+        <div class="listed">
+          <label class="pick-all">
+            <input
+              type="checkbox"
+              checked={picked.length === items.length}
+              ref={(box) => void (box && (box.indeterminate = picked.length > 0 && picked.length < items.length))}
+              onChange={(event) => setSelected(event.currentTarget.checked ? items.map(idOf) : [])}
+            />
+            Select all
+          </label>
+          <ul class="rows jobs" ref={list}>
+            {items.map((job) => (
+              <Row
+                key={idOf(job)}
+                job={job}
+                selected={selected.includes(idOf(job))}
+                onSelect={(on, range) => select(idOf(job), on, range)}
+              />
+            ))}
+          </ul>
+        </div>
       ) : filtered ? (
-        <Empty icon="search" title="No job is like that">
-          <p>Try fewer letters, another state or a longer time.</p>
+        <Empty icon="search" title="No matching jobs">
+          <p>Try a shorter search, another state or a longer time range.</p>
           <button type="button" onClick={() => navigate(addressOf(ALL))}>
             Show all jobs
           </button>
         </Empty>
       ) : (
-        <Empty icon="film" title="There is no job yet">
-          <p>Drop a file, choose what should become of it, watch it being made, play it.</p>
+        <Empty icon="film" title="No jobs yet">
+          <p>Drop in a video, choose a preset, and play the result here.</p>
           <Link to="/new" class="button primary">
-            Make the first one
+            <Icon name="plus" /> Create your first job
           </Link>
         </Empty>
       )}
       {shown?.next ? (
         <button type="button" class="more" disabled={loading} onClick={() => void more()}>
-          {loading ? 'Loading …' : 'More'}
+          {loading ? 'Loading …' : 'Show more'}
         </button>
       ) : null}
+      <Selection jobs={picked} onSelect={setSelected} onDone={done} />
     </>
   )
 }
 
-/** Told once for each filter, not with every reading that keeps the list up to date. */
-function Said({ answered, count, more }: { answered: number; count: number; more: boolean }) {
+/** Announced once for each filter, not with every reading that keeps the list up to date. */
+function Announced({ answered, count, more }: { answered: number; count: number; more: boolean }) {
   const [text, setText] = useState('')
   useEffect(() => {
     if (answered > 0)
-      setText(count === 0 ? 'No job.' : `${count}${more ? ' or more' : ''} ${count === 1 ? 'job' : 'jobs'}.`)
+      setText(count === 0 ? 'No jobs.' : `${count}${more ? ' or more' : ''} ${count === 1 ? 'job' : 'jobs'}.`)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the others change with every reading
   }, [answered])
   return (

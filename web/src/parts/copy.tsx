@@ -1,28 +1,53 @@
-// In charge of: putting a text where it can be pasted from.
-import { useState } from 'preact/hooks'
+// In charge of: putting a text on the clipboard.
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
-/** `what` is said to readers of the screen: "Copy the hash of film.mp4". */
-export function Copy({ text, what }: { text: string; what: string }) {
+interface CopyProps {
+  text: string
+  /** For screen readers: "Copy the SHA-256 of film.mp4". */
+  what: string
+  /** On the button, beside the icon: "Copy link". */
+  label?: string
+}
+
+/** How long it says that it has copied. */
+const SAID_MS = 4000
+
+export function Copy({ text, what, label }: CopyProps) {
   const [state, setState] = useState<'copied' | 'refused' | null>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
   const copy = async (): Promise<void> => {
+    clearTimeout(timer.current)
     try {
       await navigator.clipboard.writeText(text)
       setState('copied')
+      timer.current = setTimeout(() => setState(null), SAID_MS)
     } catch {
       // A page that is served without https has no clipboard; the text itself can be selected.
       setState('refused')
     }
   }
-  const label = state === 'copied' ? `Copied ${what}` : `Copy ${what}`
+  const copied = state === 'copied'
+  const name = copied ? `Copied ${what}` : `Copy ${what}`
   return (
     <>
-      <button type="button" class="small quiet" aria-label={label} title={label} onClick={() => void copy()}>
-        <Icon name={state === 'copied' ? 'check' : 'copy'} size={16} />
+      <button
+        type="button"
+        class={label === undefined ? 'small quiet' : 'small'}
+        aria-label={name}
+        title={name}
+        onClick={() => void copy()}
+      >
+        <Icon name={copied ? 'check' : 'copy'} size={16} />
+        {label === undefined ? null : copied ? 'Copied' : label}
       </button>
+      <span class="hidden" role="status">
+        {copied ? name : ''}
+      </span>
       {state === 'refused' ? (
         <span class="help" role="alert">
-          The browser does not let this page copy: select the text yourself.
+          This browser does not allow the page to copy. Select the text and copy it yourself.
         </span>
       ) : null}
     </>

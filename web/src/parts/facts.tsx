@@ -1,6 +1,7 @@
 // In charge of: facts as names and what they are.
 
-export type Fact = readonly [name: string, value: string]
+/** Several values stand one below the other. */
+export type Fact = readonly [name: string, value: string | readonly string[]]
 
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
@@ -8,7 +9,9 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          {[value].flat().map((each) => (
+            <dd key={each}>{each}</dd>
+          ))}
         </div>
       ))}
     </dl>

@@ -14,7 +14,15 @@ const PATHS = {
   edit: 'M4 20h4L19 9l-4-4L4 16zM13 7l4 4',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
   stop: 'M6 6h12v12H6z',
+  close: 'M6 6l12 12M18 6L6 18',
+  link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
   key: 'M8 10a4 4 0 1 0 0 8 4 4 0 0 0 0-8M11 11l8-8M15 7l3 3',
+  share: 'M12 15V3M8 7l4-4 4 4M6 11H4v10h16V11h-2',
+  code: 'M8 7l-5 5 5 5M16 7l5 5-5 5',
+  open: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
+  audio: 'M4 10v4M8 7v10M12 4v16M16 8v8M20 11v2',
+  people:
+    'M9 5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7M2.5 20c.6-4 3-6 6.500-6s5.900 2 6.500 6M16 5.500a3 3 0 0 1 0 6M18.500 14.500c2 .8 2.800 2.800 3 5.500',
 } as const
 
 export type IconName = keyof typeof PATHS

@@ -14,7 +14,7 @@ function entriesOf(status: PublicStatus): Entry[] {
   return [
     { text: 'Created', at: status.created_at },
     { text: 'Started', at: status.started_at },
-    { text: status.finished_at ? standingWords[standingOf(status)] : 'Ended', at: status.finished_at },
+    { text: status.finished_at ? standingWords[standingOf(status)] : 'Finished', at: status.finished_at },
   ]
 }
 
@@ -23,7 +23,7 @@ export function Timeline({ events, status }: { events: readonly PublicEvent[]; s
   /** The day is said where it is another one than before. */
   const when = (index: number): string => {
     const [before, now] = [entries[index - 1]?.at, entries[index]?.at]
-    if (!now) return 'not yet'
+    if (!now) return 'pending'
     if (!before) return moment(now)
     const later = duration((Date.parse(now) - Date.parse(before)) / 1000)
     return `${sameDay(before, now) ? clock(now) : moment(now)}, ${later} later`

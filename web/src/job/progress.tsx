@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { PublicStatus } from '#contract/status.ts'
 import { bytes, duration, quarter, situation, standingOf } from '../words.ts'
-import { Bar } from './progress.tsx'
+import { Bar } from '../parts/progress.tsx'
 
 const known = (text: string | null): text is string => text !== null && !text.startsWith('-')
 
@@ -21,11 +21,17 @@ function figures(status: PublicStatus, now: number): [string, string][] {
   const before = status.queue_position
   const all: [string, string | null][] = [
     ['Time left', over || status.eta_seconds === null ? null : `about ${duration(status.eta_seconds)}`],
-    ['Before it', over || before === null ? null : `${before}${before >= MAX_QUEUE_POSITION ? ' or more' : ''}`],
-    [over ? 'Took' : 'Running for', seconds === null ? null : duration(over ? seconds : Math.round(seconds))],
-    ['Transcode', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
-    ['Transfer', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
-    ['Made', made > 0 ? `${bytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
+    [
+      'Position in queue',
+      over || before === null ? null : `${before + 1}${before >= MAX_QUEUE_POSITION ? ' or more' : ''}`,
+    ],
+    [
+      over ? 'Processing time' : 'Running for',
+      seconds === null ? null : duration(over ? seconds : Math.round(seconds)),
+    ],
+    ['Transcode speed', known(status.tcode_speed) ? `${status.tcode_speed} × real time` : null],
+    ['Transfer speed', known(status.xfer_speed) ? `${status.xfer_speed} MB/s` : null],
+    ['Outputs', made > 0 ? `${bytes(made)} in ${files} ${files === 1 ? 'file' : 'files'}` : null],
   ]
   return all.flatMap(([label, value]) => (value === null ? [] : [[label, value] satisfies [string, string]]))
 }
@@ -58,7 +64,12 @@ export function JobProgress({ id, status }: { id: number; status: PublicStatus }
       <h2 id="progress" class="hidden">
         Progress
       </h2>
-      <p class="situation">{situation(status)}</p>
+      <div class="standing-head">
+        {status.poster && !status.job_completed ? (
+          <img class="still" src={status.poster.url} alt="" width={status.poster.width} height={status.poster.height} />
+        ) : null}
+        <p class="situation">{situation(status)}</p>
+      </div>
       <p class="hidden" role="status">
         Job {id}: {told}
       </p>

@@ -1,12 +1,14 @@
-// In charge of: what can be done with a job: cancelling, retrying, running again with changes, deleting.
+// In charge of: what can be done with a job: sharing and downloading its result, cancelling, retrying, editing and running it
+// again, deleting.
 import { useMemo, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/answers.ts'
 import { cancelJob, deleteJob, retryJob } from '../api.ts'
 import { Link, navigate } from '../router.tsx'
 import { standingOf } from '../words.ts'
-import { Confirm } from './confirm.tsx'
-import { Icon } from './icon.tsx'
-import { asError, Trouble, type Failure } from './notice.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { ShareDialog } from './share.tsx'
 
 interface JobActionsProps {
   id: number
@@ -14,7 +16,7 @@ interface JobActionsProps {
   onJob: (job: JobRead) => void
 }
 
-type Question = 'cancel' | 'delete'
+type Question = 'cancel' | 'delete' | 'share'
 
 export function JobActions({ id, job, onJob }: JobActionsProps) {
   const [asking, setAsking] = useState<Question | null>(null)
@@ -37,6 +39,16 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
   }
   return (
     <div class="actions">
+      {status.archive_url === null ? null : (
+        <>
+          <button type="button" class="primary" onClick={() => setAsking('share')}>
+            <Icon name="share" /> Share
+          </button>
+          <a class="button" href={status.archive_url} download={`${status.input_name}.tar`}>
+            <Icon name="download" /> Download all
+          </a>
+        </>
+      )}
       {status.job_completed ? null : (
         <button type="button" class="danger" disabled={busy} onClick={() => setAsking('cancel')}>
           <Icon name="stop" /> Cancel
@@ -48,7 +60,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
         </button>
       ) : null}
       <Link to={`/new?from=${id}`} class="button">
-        <Icon name="edit" /> Run again with changes
+        <Icon name="edit" /> Edit and rerun
       </Link>
       {status.job_completed ? (
         <button type="button" class="danger" disabled={busy} onClick={() => setAsking('delete')}>
@@ -56,11 +68,13 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
         </button>
       ) : null}
       {failure ? <Trouble failure={failure} /> : null}
+      {asking === 'share' ? <ShareDialog id={id} name={status.input_name} onClose={() => setAsking(null)} /> : null}
       {asking === 'cancel' ? (
         <Confirm
           question={`Cancel job ${id}?`}
-          consequence="What it has made so far is thrown away."
+          consequence="Work done so far is discarded. The source is not changed."
           action="Cancel the job"
+          keep="Keep it running"
           onYes={() => void run(async () => onJob(await cancelJob(id)))}
           onNo={() => setAsking(null)}
         />
@@ -68,7 +82,7 @@ export function JobActions({ id, job, onJob }: JobActionsProps) {
       {asking === 'delete' ? (
         <Confirm
           question={`Delete job ${id}?`}
-          consequence="Its record and its outputs in the service’s own store are removed. Outputs in stores of yours stay."
+          consequence="The job, its outputs in the service’s storage and its share links are removed. Outputs in your own buckets stay."
           action="Delete the job"
           onYes={() => void run(remove)}
           onNo={() => setAsking(null)}

@@ -1,12 +1,14 @@
-// In charge of: the result of a job, to be watched: which of its playable outputs, in the player.
+// In charge of: the result of a job, to be watched: which of its playable outputs, in the player, and its address to copy.
 // Not in charge of: playing (web/src/player), which outputs a browser can play (playable.ts).
 import { useState } from 'preact/hooks'
 import type { PublicStatus } from '#contract/status.ts'
+import { Copy } from '../parts/copy.tsx'
 import { playables } from '../playable.ts'
 import type { PlayerMedia } from '../player/media.ts'
 import { Player } from '../player/player.tsx'
+import { isOpen } from './kinds.ts'
 
-export function ResultPlayer({ status }: { status: PublicStatus }) {
+export function Result({ status }: { status: PublicStatus }) {
   const found = playables(status.outputs)
   const [chosen, setChosen] = useState(0)
   const [started, setStarted] = useState(false)
@@ -18,8 +20,8 @@ export function ResultPlayer({ status }: { status: PublicStatus }) {
         Player
       </h2>
       <Player media={mediaOf(status)} source={source} autoPlay={started} onStart={() => setStarted(true)} />
-      {found.length > 1 ? (
-        <div class="filters">
+      <div class="playback">
+        {found.length > 1 ? (
           <label>
             <span>Play</span>
             <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
@@ -30,15 +32,22 @@ export function ResultPlayer({ status }: { status: PublicStatus }) {
               ))}
             </select>
           </label>
+        ) : null}
+        <div class="playback-address">
+          <label>
+            <span>Playback address</span>
+            <input readOnly value={source.url} spellcheck={false} onFocus={(event) => event.currentTarget.select()} />
+          </label>
+          <Copy key={source.url} text={source.url} what={`the playback address of ${source.label}`} label="Copy" />
         </div>
-      ) : null}
+      </div>
     </section>
   )
 }
 
 function mediaOf({ input_name: title, outputs, poster, source }: PublicStatus): PlayerMedia {
-  const made = (role: string) => outputs.find((output) => output.role === role && /^https?:/.test(output.url))
-  const size = poster ?? outputs.find(({ media }) => media?.video)?.media?.video ?? null
+  const made = (role: string) => outputs.find((output) => output.role === role && isOpen(output))
+  const size = outputs.find(({ media }) => media?.video)?.media?.video ?? poster
   const measured = outputs.find(({ media }) => media)?.media?.duration_seconds
   return {
     title,

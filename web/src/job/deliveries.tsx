@@ -1,0 +1,121 @@
+// In charge of: the webhook deliveries of a job: what was sent, how the receiver responded, and sending it again.
+import { useEffect, useState } from 'preact/hooks'
+import { isFinal } from '../api.ts'
+import { pause, visible } from '../live.ts'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { moment } from '../words.ts'
+import { listDeliveries, replayDelivery, type Delivery } from './api.ts'
+
+const EVERY_MS = 2000
+
+const states: Readonly<Record<Delivery['state'], [label: string, looks: string]>> = {
+  pending: ['Pending', 'waiting'],
+  delivered: ['Delivered', 'done'],
+  failed: ['Failed', 'failed'],
+}
+
+interface DeliveriesProps {
+  id: number
+  /** There may be deliveries once it has ended. */
+  ended: boolean
+  /** The address of the job itself; it may also be that of its key, which the job does not show. */
+  address: string | null
+}
+
+export function Deliveries({ id, ended, address }: DeliveriesProps) {
+  const [deliveries, setDeliveries] = useState<readonly Delivery[] | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const [said, setSaid] = useState('')
+  const [version, setVersion] = useState(0)
+  useEffect(() => {
+    if (!ended) return
+    const stopped = new AbortController()
+    const { signal } = stopped
+    // Until nothing is on its way.
+    const follow = async (): Promise<void> => {
+      for (let failures = 0; !signal.aborted;) {
+        try {
+          const read = await listDeliveries(id)
+          if (signal.aborted) return
+          setDeliveries(read)
+          setFailure(null)
+          failures = 0
+          if (!read.some(({ state }) => state === 'pending')) return
+        } catch (error) {
+          if (signal.aborted) return
+          failures += 1
+          setFailure(asError(error))
+          if (isFinal(error)) return
+        }
+        await pause(EVERY_MS * 2 ** Math.min(failures, 4), signal)
+        await visible(signal)
+      }
+    }
+    void follow()
+    return () => stopped.abort()
+  }, [id, ended, version])
+
+  const replay = async (delivery: Delivery): Promise<void> => {
+    try {
+      const next = await replayDelivery(id, delivery.id)
+      setDeliveries((before) => before?.map((each) => (each.id === next.id ? next : each)) ?? null)
+      setSaid(`${delivery.event} is being sent again.`)
+      setVersion((before) => before + 1)
+    } catch (error) {
+      setFailure(asError(error))
+    }
+  }
+  const shown = deliveries ?? []
+  // Most jobs have none, and nothing needs to be said of that.
+  if (shown.length === 0 && !address) return null
+  return (
+    <section class="card" aria-labelledby="webhooks">
+      <h2 id="webhooks">Webhooks</h2>
+      {address ? <p class="help address">{address}</p> : null}
+      {failure ? <Trouble failure={failure} retry={() => setVersion(version + 1)} /> : null}
+      {shown.length === 0 && !failure ? (
+        <p class="help">{ended ? 'Nothing was sent.' : 'Sent when the job ends.'}</p>
+      ) : null}
+      <ul class="plain deliveries">
+        {shown.map((delivery) => (
+          <li key={delivery.id}>
+            <div class="delivery-head">
+              <code>{delivery.event}</code>
+              <span class={`badge ${states[delivery.state][1]}`}>{states[delivery.state][0]}</span>
+              <button
+                type="button"
+                class="small"
+                disabled={delivery.state === 'pending'}
+                aria-label={`Replay ${delivery.event}`}
+                onClick={() => void replay(delivery)}
+              >
+                Replay
+              </button>
+            </div>
+            {delivery.next_try_at && delivery.tries > 0 ? (
+              <span class="help">Next try {moment(delivery.next_try_at)}</span>
+            ) : null}
+            {delivery.attempts.length > 0 ? (
+              <details>
+                <summary>
+                  {delivery.attempts.length} {delivery.attempts.length === 1 ? 'attempt' : 'attempts'}
+                </summary>
+                <ol class="plain">
+                  {delivery.attempts.map(({ at, status, error, milliseconds }) => (
+                    <li key={at}>
+                      {status === null ? (error ?? 'No response') : `HTTP ${status}`} · {milliseconds} ms
+                      <span class="help">{moment(at)}</span>
+                    </li>
+                  ))}
+                </ol>
+              </details>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      <p class="hidden" role="status">
+        {said}
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,93 @@
+// In charge of: the log of a job: each attempt's ffmpeg commands and the transcoder's lines. Read when it is opened.
+import { useEffect, useState } from 'preact/hooks'
+import type { JobLog } from '#contract/answers.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { clock, duration } from '../words.ts'
+import { readLog } from './api.ts'
+
+interface LogProps {
+  id: number
+  /** Changes when there may be more to read: with each attempt, and with the end. */
+  version: string
+}
+
+export function Log({ id, version }: LogProps) {
+  const [open, setOpen] = useState(false)
+  const [log, setLog] = useState<JobLog | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const [attempt, setAttempt] = useState(0)
+  useEffect(() => {
+    if (!open) return
+    let gone = false
+    const read = async (): Promise<void> => {
+      try {
+        const next = await readLog(id)
+        if (gone) return
+        setLog(next)
+        setFailure(null)
+      } catch (error) {
+        if (!gone) setFailure(asError(error))
+      }
+    }
+    void read()
+    return () => void (gone = true)
+  }, [id, open, version, attempt])
+  return (
+    <section class="card folded" aria-labelledby="log">
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <h2 id="log">Log</h2> <span class="help">ffmpeg commands and messages of the transcoder</span>
+        </summary>
+        {failure ? (
+          <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} />
+        ) : log === null ? (
+          <Loading label="Loading the log" lines={1} />
+        ) : log.attempts.length === 0 ? (
+          <p class="help">Nothing is logged yet. The log appears when the encode starts.</p>
+        ) : (
+          log.attempts.map((each) => <Attempt key={each.attempt} of={each} only={log.attempts.length === 1} />)
+        )}
+      </details>
+    </section>
+  )
+}
+
+function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boolean }) {
+  const lines = each.lines
+    .map(({ time, level, message }) => `${clock(time)}  ${level.padEnd(5)}  ${message}`)
+    .join('\n')
+  return (
+    <div class="attempt">
+      {only ? null : <h3>Attempt {each.attempt}</h3>}
+      {each.engine === null ? null : <p class="help">{each.engine}</p>}
+      {each.commands.map(({ purpose, command, seconds, exit_code: code }, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- what has run stays in its place
+        <div class="command" key={index}>
+          <p>
+            <strong>{purpose}</strong>{' '}
+            <span class="help">
+              {duration(seconds)}
+              {code === 0 ? '' : code === null ? ' · still running or stopped' : ` · exit code ${code}`}
+            </span>
+          </p>
+          <div class="quoted">
+            <pre class="code" tabIndex={0} aria-label={`Command: ${purpose}`}>
+              {command}
+            </pre>
+            <Copy text={command} what={`the command: ${purpose}`} />
+          </div>
+        </div>
+      ))}
+      {lines === '' ? null : (
+        <div class="quoted">
+          <pre class="code" tabIndex={0} aria-label={`Messages of attempt ${each.attempt}`}>
+            {lines}
+          </pre>
+          <Copy text={lines} what={`the messages of attempt ${each.attempt}`} />
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,23 @@
+// In charge of: a job's own metadata; each value leads to the jobs that have the same.
+import { addressOf, ALL } from '../jobs/filters.ts'
+import { Link } from '../router.tsx'
+
+export function Metadata({ metadata }: { metadata: Readonly<Record<string, string>> }) {
+  const members = Object.entries(metadata)
+  if (members.length === 0) return null
+  return (
+    <section class="card" aria-labelledby="metadata">
+      <h2 id="metadata">Metadata</h2>
+      <dl class="facts">
+        {members.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Link to={addressOf({ ...ALL, metadata: `${name}:${value}` })}>{value}</Link>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,66 @@
+// In charge of: the output settings that a job was created with, which the service returns without secrets.
+import type { JobConfig } from '#contract/job.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Facts, type Fact } from '../parts/facts.tsx'
+import { bitrate } from './measured.ts'
+
+/** "1280 × 720", "720p", "1280 px wide", "source size". */
+function sizeOf({ width, height }: { width: number; height: number }): string {
+  if (width > 0 && height > 0) return `${width} × ${height}`
+  return height > 0 ? `${height}p` : width > 0 ? `${width} px wide` : 'source size'
+}
+
+const PROVIDERS: Readonly<Record<string, string>> = {
+  'file-upload': 'Upload',
+  'vendor-store': 'Service storage',
+  http: 'Web address',
+  aws: 'S3 bucket',
+  gcloud: 'Google Cloud Storage',
+  oracle: 'Oracle Object Storage',
+}
+const providerName = (provider: string): string => PROVIDERS[provider] ?? provider
+
+export function Settings({ config }: { config: JobConfig }) {
+  const text = JSON.stringify(config, null, 2)
+  const { videoProfiles: videos, audioProfiles: audios, cloud_credentials: stores } = config
+  const codec = config.video_codec.toUpperCase()
+  const facts: Fact[] = [
+    ['Format', formatOf(config)],
+    [
+      'Video',
+      videos.length === 0
+        ? `${codec}, ladder chosen from the source`
+        : videos.map((video) => `${sizeOf(video)} ${codec}, ${bitrate(video.video_bitrate)}`),
+    ],
+    [
+      'Audio',
+      audios.length === 0
+        ? 'none'
+        : audios.map((audio) => `${audio.audio_codec.toUpperCase()}, ${bitrate(Number(audio.audio_bitrate))}`),
+    ],
+    ['From', providerName(stores.input.cloud_provider)],
+    ['To', providerName(stores.output.cloud_provider)],
+  ]
+  return (
+    <section class="card" aria-labelledby="settings">
+      <h2 id="settings">Output settings</h2>
+      <Facts facts={facts} />
+      <details>
+        <summary>Request as JSON, without secrets</summary>
+        <div class="quoted">
+          <pre class="code" tabIndex={0} aria-label="Request as JSON">
+            {text}
+          </pre>
+          <Copy text={text} what="the request" />
+        </div>
+      </details>
+    </section>
+  )
+}
+
+function formatOf(config: JobConfig): string {
+  const made = [config.segmented_output_hls ? 'HLS' : null, config.segmented_output_dash ? 'DASH' : null].filter(
+    (form) => form !== null,
+  )
+  return made.length > 0 ? made.join(' and ') : config.output_container.toUpperCase()
+}

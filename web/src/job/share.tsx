@@ -1,0 +1,133 @@
+// In charge of: sharing a job's result: pages that play it without a key, their addresses and embed codes, and revoking them.
+import { useEffect, useState } from 'preact/hooks'
+import type { Share } from '#contract/answers.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { until } from '../words.ts'
+import { createShare, listShares, revokeShare } from './api.ts'
+
+const DAY = 86_400
+const TERMS = [
+  [DAY, '1 day'],
+  [7 * DAY, '7 days'],
+  [30 * DAY, '30 days'],
+] as const
+
+interface ShareDialogProps {
+  id: number
+  name: string
+  onClose: () => void
+}
+
+export function ShareDialog({ id, name, onClose }: ShareDialogProps) {
+  const [shares, setShares] = useState<readonly Share[] | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const [said, setSaid] = useState('')
+  const [title, setTitle] = useState(name)
+  const [term, setTerm] = useState<number>(7 * DAY)
+  const [busy, setBusy] = useState(false)
+  const load = (): Promise<void> => listShares(id).then(setShares)
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true)
+    setFailure(null)
+    await work().catch((error: unknown) => setFailure(asError(error)))
+    setBusy(false)
+  }
+  useEffect(() => void run(load), [id])
+
+  const create = (): Promise<void> =>
+    run(async () => {
+      const wanted = title.trim()
+      await createShare(id, { ...(wanted === '' ? {} : { title: wanted }), expires_in_seconds: term })
+      await load()
+      setSaid('The share link is ready.')
+    })
+  const revoke = (share: Share): Promise<void> =>
+    run(async () => {
+      await revokeShare(id, share.share_id)
+      await load()
+      setSaid(`The share link “${share.title}” is revoked.`)
+    })
+  return (
+    <Dialog title="Share" wide onClose={onClose}>
+      <p class="help">
+        A share link opens a page with a player. It works for anyone who has the link, without an API key, until it
+        expires or you revoke it.
+      </p>
+      <form
+        class="share-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create()
+        }}
+      >
+        <label>
+          <span>Title</span>
+          <input value={title} maxLength={200} onInput={(event) => setTitle(event.currentTarget.value)} />
+        </label>
+        <label>
+          <span>Expires after</span>
+          <select value={term} onChange={(event) => setTerm(Number(event.currentTarget.value))}>
+            {TERMS.map(([seconds, label]) => (
+              <option key={seconds} value={seconds}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" class="primary" disabled={busy}>
+          <Icon name="link" /> Create link
+        </button>
+      </form>
+      {failure ? <Trouble failure={failure} {...(shares === null ? { retry: () => void run(load) } : {})} /> : null}
+      <p class="hidden" role="status">
+        {said}
+      </p>
+      {shares === null ? (
+        failure ? null : (
+          <Loading label="Loading the share links" lines={1} />
+        )
+      ) : (
+        <ul class="shares">
+          {shares.map((share) => (
+            <li key={share.share_id}>
+              <div class="share-head">
+                <strong>{share.title}</strong>
+                <span class="help">expires {until(share.expires_at, Date.now())}</span>
+                <button
+                  type="button"
+                  class="small danger"
+                  disabled={busy}
+                  aria-label={`Revoke ${share.title}`}
+                  onClick={() => void revoke(share)}
+                >
+                  Revoke
+                </button>
+              </div>
+              <div class="share-line">
+                <label>
+                  <span>Link</span>
+                  <input readOnly value={share.url} onFocus={(event) => event.currentTarget.select()} />
+                </label>
+                <Copy text={share.url} what={`the link of ${share.title}`} label="Copy" />
+                <a class="button small" href={share.url} target="_blank" rel="noreferrer">
+                  <Icon name="open" size={16} /> Open
+                </a>
+              </div>
+              <div class="share-line">
+                <label>
+                  <span>Embed code</span>
+                  <input readOnly value={share.embed_html} onFocus={(event) => event.currentTarget.select()} />
+                </label>
+                <Copy text={share.embed_html} what={`the embed code of ${share.title}`} label="Copy" />
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,51 @@
+// In charge of: doing one thing with several jobs: which of them it can be done with, one after the other, and what came of it.
+// Not in charge of: asking first, and showing it (selection.tsx).
+import type { ListedJob } from '#contract/answers.ts'
+import { cancelJob, deleteJob, retryJob } from '../api.ts'
+import { asError } from '../parts/notice.tsx'
+import { standingOf } from '../words.ts'
+
+export type Deed = 'cancel' | 'retry' | 'delete'
+
+export const idOf = (job: ListedJob): number => job._auto_generated_id_
+
+/** Those that it can be done with. */
+export function fit(deed: Deed, jobs: readonly ListedJob[]): ListedJob[] {
+  return jobs.filter(({ status }) => {
+    const standing = standingOf(status)
+    if (deed === 'cancel') return !status.job_completed
+    if (deed === 'retry') return standing === 'failed' || standing === 'cancelled'
+    return status.job_completed
+  })
+}
+
+export interface Outcome {
+  done: number[]
+  failed: { id: number; message: string }[]
+}
+
+const deeds: Readonly<Record<Deed, (id: number) => Promise<unknown>>> = {
+  cancel: cancelJob,
+  delete: deleteJob,
+  retry: (id) => retryJob(id, crypto.randomUUID()),
+}
+
+/** One after the other: a hundred requests at once would be refused. */
+export async function doAll(
+  deed: Deed,
+  jobs: readonly ListedJob[],
+  onProgress: (count: number) => void,
+): Promise<Outcome> {
+  const outcome: Outcome = { done: [], failed: [] }
+  for (const [index, job] of jobs.entries()) {
+    const id = idOf(job)
+    try {
+      await deeds[deed](id)
+      outcome.done.push(id)
+    } catch (error) {
+      outcome.failed.push({ id, message: asError(error).message })
+    }
+    onProgress(index + 1)
+  }
+  return outcome
+}

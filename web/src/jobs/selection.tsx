@@ -1,0 +1,118 @@
+// In charge of: what can be done with the jobs that are selected, at the lower end of the screen.
+// Not in charge of: doing it (bulk.ts).
+import { useState } from 'preact/hooks'
+import type { ListedJob } from '#contract/answers.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { doAll, fit, idOf, type Deed, type Outcome } from './bulk.ts'
+
+interface SelectionProps {
+  jobs: readonly ListedJob[]
+  onSelect: (ids: readonly number[]) => void
+  /** Something was done with these. */
+  onDone: (deed: Deed, ids: readonly number[]) => void
+}
+
+const deeds: Readonly<Record<Deed, { verb: string; past: string; icon: IconName; consequence: string }>> = {
+  cancel: {
+    verb: 'Cancel',
+    past: 'cancelled',
+    icon: 'stop',
+    consequence: 'Work done so far is discarded.',
+  },
+  retry: { verb: 'Retry', past: 'started again', icon: 'retry', consequence: '' },
+  delete: {
+    verb: 'Delete',
+    past: 'deleted',
+    icon: 'trash',
+    consequence: 'The jobs, their outputs in the service’s storage and their share links are removed.',
+  },
+}
+
+const count = (jobs: number): string => `${jobs} ${jobs === 1 ? 'job' : 'jobs'}`
+
+export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
+  const [asking, setAsking] = useState<Deed | null>(null)
+  const [progress, setProgress] = useState<string | null>(null)
+  const [outcome, setOutcome] = useState<(Outcome & { deed: Deed }) | null>(null)
+
+  const run = async (deed: Deed): Promise<void> => {
+    const meant = fit(deed, jobs)
+    setAsking(null)
+    setOutcome(null)
+    const say = (done: number): void => setProgress(`${deeds[deed].verb}: ${done} of ${meant.length} …`)
+    say(0)
+    const result = await doAll(deed, meant, say)
+    setProgress(null)
+    setOutcome({ ...result, deed })
+    // What failed stays selected, to be looked at.
+    onSelect(result.failed.map(({ id }) => id))
+    onDone(deed, result.done)
+  }
+  return (
+    <>
+      <div class="outcome" role="status">
+        {outcome && outcome.done.length > 0 ? (
+          <Notice kind="good">
+            {count(outcome.done.length)} {deeds[outcome.deed].past}.
+          </Notice>
+        ) : null}
+        {outcome && outcome.failed.length > 0 ? (
+          <Notice kind="error">
+            <p>
+              <strong>
+                {count(outcome.failed.length)} could not be {deeds[outcome.deed].past}.
+              </strong>
+            </p>
+            <ul class="plain">
+              {outcome.failed.map(({ id, message }) => (
+                <li key={id}>
+                  Job {id}: {message}
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        ) : null}
+      </div>
+      {jobs.length === 0 ? null : (
+        <div class="selection" role="group" aria-label="Selected jobs">
+          <strong class="figures">{progress ?? `${count(jobs.length)} selected`}</strong>
+          <div class="actions">
+            {(['retry', 'cancel', 'delete'] as const).map((deed) => {
+              const meant = fit(deed, jobs)
+              return meant.length === 0 ? null : (
+                <button
+                  key={deed}
+                  type="button"
+                  class={deed === 'retry' ? '' : 'danger'}
+                  disabled={progress !== null}
+                  onClick={() => (deed === 'retry' ? void run(deed) : setAsking(deed))}
+                >
+                  <Icon name={deeds[deed].icon} /> {deeds[deed].verb}
+                  {meant.length === jobs.length ? '' : ` ${meant.length}`}
+                </button>
+              )
+            })}
+            <button type="button" class="quiet" disabled={progress !== null} onClick={() => onSelect([])}>
+              Clear
+            </button>
+          </div>
+        </div>
+      )}
+      {asking === null ? null : (
+        <Confirm
+          question={`${deeds[asking].verb} ${count(fit(asking, jobs).length)}?`}
+          consequence={deeds[asking].consequence}
+          action={`${deeds[asking].verb} ${count(fit(asking, jobs).length)}`}
+          keep={asking === 'cancel' ? 'Keep them running' : 'Keep them'}
+          onYes={() => void run(asking)}
+          onNo={() => setAsking(null)}
+        />
+      )}
+    </>
+  )
+}
+
+export const selectedOf = (jobs: readonly ListedJob[], ids: readonly number[]): ListedJob[] =>
+  jobs.filter((job) => ids.includes(idOf(job)))
