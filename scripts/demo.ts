@@ -79,14 +79,14 @@ async function demo(): Promise<void> {
   const clear = (): Promise<void> => rm(scratch, { recursive: true, force: true, maxRetries: 3 })
   const signals = stopOnSignals(local, clear)
   try {
-    if (named === null) say('Making a clip of ten seconds …')
+    if (named === null) say('Generating a ten-second clip …')
     const source = await readSource(engine, named ?? (await makeClip(engine, scratch)))
     say('Starting the service …')
     const service = await local.start()
-    say(`Splicepoint serves at ${service.baseUrl} with ffmpeg ${engine.version}.`)
+    say(`Splicepoint is running at ${service.baseUrl} with ffmpeg ${engine.version}.`)
     const paths = await transcode(service, engine, source)
-    say(`\nEverything is checked.  ${howToPlay(paths[0] ?? '')}`)
-    if (process.env['STATE_DIR']) say(`The job is kept in ${settings.stateDir}.`)
+    say(`\nAll outputs passed the checks.  ${howToPlay(paths[0] ?? '')}`)
+    if (process.env['STATE_DIR']) say(`The job’s data is in ${settings.stateDir}.`)
     process.exitCode = 0
     await local.stop()
     await clear()

@@ -41,7 +41,7 @@ if (file === undefined) {
   process.exitCode = 1
 } else if (!process.features.typescript && !existsSync(NODE)) {
   say(
-    'npm did not bring the Node that this needs. Allow its install script (npm approve-scripts node), or use Node 24.',
+    'npm did not install the Node version that this needs. Allow its install script (npm approve-scripts node), or use Node 24.',
   )
   process.exitCode = 1
 } else await run(file, args)

@@ -28,7 +28,8 @@ export async function findCues(
     for (const packet of reader.push(chunk)) scan.push(packet)
     read += chunk.length
     if (scan.isFutile || (read > HEAD_BYTES && scan.found.pids.length === 0)) return null
-    if (scan.isFlooded) throw new TaskError('source_damaged', 'The source has more cues than any broadcast could use.')
+    if (scan.isFlooded)
+      throw new TaskError('source_damaged', 'The source has more SCTE-35 cues than any broadcast could use.')
   }
   for (const packet of reader.end()) scan.push(packet)
   return scan.found.cues.length === 0 ? null : scan.found
@@ -47,8 +48,7 @@ export async function conveyWithCues(
   const write = async (bytes: Uint8Array): Promise<void> => {
     written += bytes.length
     // prlimit holds for files that ffmpeg writes, not for this one.
-    if (written > largestBytes)
-      throw new TaskError('output_too_large', 'An output grew beyond the size that is allowed.')
+    if (written > largestBytes) throw new TaskError('output_too_large', 'An output exceeded its maximum size.')
     if (bytes.length > 0) await out.appendFile(bytes)
   }
   try {

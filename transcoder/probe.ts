@@ -60,16 +60,13 @@ function explain(error: FfprobeError): TaskError {
   if (error.ended === 'timeout')
     return new TaskError('source_unreachable', 'The source could not be inspected in time: it answers too slowly.')
   if (error.ended === 'too_much_output')
-    return new TaskError('source_damaged', 'The source describes itself at a length that no real file has.')
+    return new TaskError('source_damaged', 'The source’s headers are larger than those of any real file.')
   const verdict = explainExit(error)
   const code: JobErrorCode = verdict?.code ?? 'source_damaged'
   if (BY_NAME_ONLY.test(error.stderr))
-    return new TaskError(
-      'source_not_media',
-      'The source is not a media file: its content is something else than its name says.',
-    )
+    return new TaskError('source_not_media', 'The source is not a media file: its content does not match its name.')
   if (code === 'source_damaged' && /Invalid data found/.test(error.stderr) && !CONTAINER.test(error.stderr))
-    return new TaskError('source_not_media', 'The source is not a media file that can be recognised.')
+    return new TaskError('source_not_media', 'The source is not a recognised media file.')
   // ffprobe encodes nothing: whatever it stumbled over is the source.
   if (code === 'encoder_failed')
     return new TaskError('source_damaged', 'The source is damaged: it could not be inspected.')

@@ -131,7 +131,8 @@ async function transcode(
   requireOurs(task, request)
   log.info('task accepted', { job: task.job_id })
   const deadline = setTimeout(
-    () => halt.abort(new TaskError('too_long_for_one_attempt', 'The task took longer than one attempt may take.')),
+    () =>
+      halt.abort(new TaskError('too_long_for_one_attempt', 'The task exceeded the maximum duration of one attempt.')),
     Math.min(task.max_attempt_ms, LONGEST_TIMER_MS),
   )
   let due: NodeJS.Timeout | undefined
@@ -235,7 +236,7 @@ function dueMs({ wallSeconds }: Allowance, passedMs: number): number {
 }
 
 function overdue(halt: AbortController, { wallSeconds }: Allowance): void {
-  const why = 'The task took many times as long as a source of this length and outputs of this size may take.'
+  const why = 'The task took many times longer than a source of this length and outputs of this size should take.'
   halt.abort(new TaskError('deadline_exceeded', why, { details: { allowed_seconds: Math.ceil(wallSeconds) } }))
 }
 
@@ -267,7 +268,7 @@ function readPlan(value: unknown): Plan {
   const plan = value as Partial<Plan> | null
   const files = (plan?.outputs?.length ?? 0) + (plan?.audioFiles?.length ?? 0)
   if (plan?.version !== 2 || !Array.isArray(plan.outputs) || (files === 0 && !plan.packaging))
-    throw new TaskError('protocol_mismatch', 'The stored plan was made by another version of the transcoder.')
+    throw new TaskError('protocol_mismatch', 'The stored plan was made by a different version of the transcoder.')
   return plan as Plan
 }
 
@@ -293,7 +294,7 @@ const TELL_MS: Record<HaltKind | 'failed', number> = {
 }
 
 /** Not `interrupted`: what counts is that the attempt was lost. */
-const UNHEARD = new TaskError('internal', 'The service did not answer the heartbeats of the transcoder for too long.')
+const UNHEARD = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
 
 async function tell(door: Door, log: Log, cause: unknown, secrets: readonly string[]): Promise<void> {
   const kind = cause instanceof Halt ? cause.kind : 'failed'

@@ -100,7 +100,7 @@ export async function requireSpace(directory: string, expectedBytes: number): Pr
   const disk = await statfs(directory)
   const freeBytes = disk.bavail * disk.bsize
   if (expectedBytes + SPARE_BYTES <= freeBytes) return
-  throw new TaskError('disk_full', 'The outputs would not fit on the disk of this transcoder.', {
+  throw new TaskError('disk_full', 'The outputs would not fit on this transcoder’s disk.', {
     details: { expected_bytes: Math.ceil(expectedBytes), free_bytes: freeBytes },
   })
 }

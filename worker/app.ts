@@ -96,5 +96,5 @@ function noRoute(path: string): RequestError {
   )
   return methods.length > 0
     ? notAllowed(methods.join(', '))
-    : new RequestError('not_found', 'There is no such address in this version. /docs lists all of them.')
+    : new RequestError('not_found', 'There is no such route in this version. /docs lists all of them.')
 }

@@ -98,7 +98,7 @@ export function authenticate(scope: 'jobs' | 'admin') {
         'unauthorized',
         key === null
           ? 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).'
-          : 'This API key is not known, or it was revoked.',
+          : 'This API key is unknown or was revoked.',
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }
@@ -109,7 +109,7 @@ export function authenticate(scope: 'jobs' | 'admin') {
     await askPlatform(c.env, identity.keyId)
     takeRequest(identity.keyId, identity.requestsPerMinute ?? requestsPerMinute, Date.now())
     if (!identity.scopes.includes(scope)) {
-      throw new RequestError('forbidden', `This key may not do that: it lacks the scope "${scope}".`)
+      throw new RequestError('forbidden', `This key is not permitted to do that: it lacks the scope "${scope}".`)
     }
     c.set('account', identity.account)
     c.set('keyId', identity.keyId)

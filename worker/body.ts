@@ -17,7 +17,7 @@ export async function readJson(
   if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
     throw new RequestError(
       'unsupported_media_type',
-      'The body must be JSON: send the header "Content-Type: application/json" (curl: --json does it).',
+      'The body must be JSON: send the header "Content-Type: application/json" (curl: -H or --json).',
     )
   }
   const text = await readText(c.req.raw.body, Number(c.req.header('content-length') ?? 0), maxBytes)

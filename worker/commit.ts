@@ -80,7 +80,7 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
   const stored = await env.BUCKET.get(recordKey(task.job_id, attempt))
   const job = await findJobByBackendId(env.DB, task.job_id)
   if (!job) return
-  if (!stored) return fail({ code: 'internal', message: 'The record of the finished work is missing.' })
+  if (!stored) return fail({ code: 'internal', message: 'The record of the finished attempt is missing.' })
   const record = await stored.json<CommitRecord>()
   const { objects, written = [] } = record
   let sink: Sink | null = null
@@ -165,7 +165,7 @@ function described(error: unknown, inPlace: string[]): JobError {
   const store = error instanceof StoreError ? error : null
   return {
     code: store ? codeOf(store) : 'internal',
-    message: `An output could not be put in its place${isPassing(error) ? ' before the deadline of the job' : ''}: ${reason}`,
+    message: `An output could not be published${isPassing(error) ? ' before the job’s deadline' : ''}: ${reason}`,
     ...(store ? fieldOf('output', store) : {}),
     details: {
       ...(store ? detailsOf(store) : {}),

@@ -67,7 +67,7 @@ export class Committing {
   async #giveUp(task: TaskRow, watcher: Watcher): Promise<void> {
     const job = await findJobByBackendId(this.#env.DB, task.job_id)
     if (!job || Date.now() < job.deadline_at + GRACE_MS) return
-    const message = 'The outputs could not be put in their places before the deadline of the job.'
+    const message = 'The outputs could not be published before the job’s deadline.'
     const error = { code: 'deadline_exceeded', message } as const
     const ref = { id: task.id, jobId: task.job_id }
     await apply(this.#env, ref, { type: 'commit_failed', attempt: task.attempt, error }, { watcher })

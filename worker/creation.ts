@@ -103,7 +103,7 @@ export async function createJob(env: Env, wish: Wish): Promise<Created> {
 }
 
 function noUpload(number: number): Problem {
-  const message = `There is no uploaded file ${number}. Upload it first: POST /uploads answers its number.`
+  const message = `There is no uploaded file ${number}. Upload it first: POST /uploads returns its number.`
   return { code: 'upload_not_found', field: 'input', message }
 }
 
@@ -129,7 +129,7 @@ export async function createdBefore(env: Env, asked: Asked): Promise<Created | n
   if (first.fingerprint !== (await fingerprintOf(env, asked))) {
     throw new RequestError(
       'idempotency_conflict',
-      'This Idempotency-Key was used with another body, or with another dry_run.',
+      'This Idempotency-Key was already used with a different body or a different dry_run.',
       { field: 'Idempotency-Key' },
     )
   }
@@ -159,7 +159,7 @@ export function readIdempotencyKey(header: string | undefined): string | null {
 }
 
 function tooManyJobs(): RequestError {
-  return new RequestError('quota_exceeded', 'This account has as many active jobs as it may have.', {
+  return new RequestError('quota_exceeded', 'This account has reached its maximum number of active jobs.', {
     headers: { 'retry-after': '30' },
   })
 }

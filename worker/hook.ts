@@ -81,7 +81,7 @@ export async function withHook<Job extends { config: JobConfig; secrets: JobSecr
   if (hook === null || job.config.webhook_url !== undefined) return { ...job, hookOfKey: false }
   const address = await hookOf(env, account, hook)
   if (address === null) {
-    const warnings = [...job.warnings, hookLost('nobody is told of the end of this job')]
+    const warnings = [...job.warnings, hookLost('no webhook will be sent for this job')]
     return { ...job, warnings, hookOfKey: false }
   }
   const addresses = { ...job.secrets.addresses, ...(hook.sealed === null ? {} : { webhook_url: address }) }

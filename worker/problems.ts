@@ -25,12 +25,12 @@ export class RequestError extends Error {
 
 /** One answer for a missing thing and for another account's (I16). */
 export function notFound(): RequestError {
-  return new RequestError('not_found', 'There is nothing at this address for this account.')
+  return new RequestError('not_found', 'Not found for this account.')
 }
 
 /** @param allow methods, as the header has them */
 export function notAllowed(allow: string): RequestError {
-  return new RequestError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
+  return new RequestError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } })
 }
 
 /** 400 with all problems, the first of them as the message. */

@@ -12,7 +12,7 @@ const PLATFORM_PERIOD_SECONDS = 60
  */
 export async function askPlatform(env: Env, keyId: string): Promise<void> {
   if (!env.RATE_LIMIT || (await env.RATE_LIMIT.limit({ key: keyId })).success) return
-  throw new RequestError('rate_limited', 'This key sends more requests than this deployment takes of one key.', {
+  throw new RequestError('rate_limited', 'This key exceeds the request limit of this deployment.', {
     headers: { 'retry-after': String(PLATFORM_PERIOD_SECONDS) },
   })
 }
@@ -38,7 +38,7 @@ export function takeRequest(keyId: string, perMinute: number | null, now: number
   buckets.set(keyId, { left: left >= 1 ? left - 1 : left, at: now })
   if (left >= 1) return
   const seconds = Math.max(1, Math.ceil(((1 - left) / perMinute) * 60))
-  throw new RequestError('rate_limited', `This key may send ${perMinute} requests a minute.`, {
+  throw new RequestError('rate_limited', `This key is limited to ${perMinute} requests per minute.`, {
     headers: { 'retry-after': String(seconds) },
     details: { requests_per_minute: perMinute },
   })

@@ -38,7 +38,7 @@ export function problemsOf(issues: readonly Issue[], given: unknown, known: Expe
     const { expects = 'a JSON object', hidden = false, ...bounds } = known[field] ?? {}
     const subject = field === '' ? 'the body' : field
     const value = field === '' ? given : own(members, field)
-    const shown = hidden ? 'the value given is not' : `${showValue(value)} was given`
+    const shown = hidden ? 'the given value is not' : `${showValue(value)} was given`
     return [{ code: 'invalid_value', field, message: `${subject} must be ${expects}; ${shown}`, ...bounds }]
   })
   return problems.filter(({ field }, index) => problems.findIndex((one) => one.field === field) === index)

@@ -25,7 +25,7 @@ const retryBody = z.strictObject({
   webhook_url: address,
 })
 
-const text = { expects: 'a text, or be left out' }
+const text = { expects: 'a string, or left out' }
 const expectations = {
   cloud_credentials: { expects: 'an object with the member input and, if you like, output', hidden: true },
   input: text,
@@ -56,7 +56,7 @@ export async function repetitionOf(
   if (job.state === 'completed') {
     throw new RequestError(
       'job_finished',
-      'The job is completed: there is nothing to repeat. Create a new job instead.',
+      'The job has completed, so there is nothing to retry. Create a new job instead.',
     )
   }
   const parsed = retryBody.safeParse(body)
@@ -80,8 +80,8 @@ export async function repetitionOf(
   if (!credentials || asked !== undefined) {
     const field = asked ?? 'cloud_credentials'
     const why = kept
-      ? `The whole address of ${field} is not known.`
-      : 'The job ended more than 72 hours ago, so its credentials are no longer kept.'
+      ? `The full address of ${field} is no longer stored.`
+      : 'The job ended more than 72 hours ago, so its credentials are no longer stored.'
     throw new RequestError('credentials_expired', `${why} Send ${field} with the retry.`, { field })
   }
   const addresses = Object.fromEntries(
@@ -112,5 +112,5 @@ const noHook = {
   code: 'webhook_left_out' satisfies WarningCode,
   field: 'webhook_url',
   message:
-    'The first job told the webhook_url of its API key, and the key of this request has none: nobody is told of the end of this job.',
+    'The original job used the webhook_url of its API key, and the key of this request has none: no webhook will be sent for this job.',
 }

@@ -37,7 +37,7 @@ export function addressesOf(config: JobConfig): string[] {
 /** @throws StoreError when the job's credentials are no longer kept, or were given for other addresses than its row names */
 export async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
   if (job.sealed === null) {
-    throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer kept.')
+    throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer stored.')
   }
   const addresses = addressesOf(JSON.parse(job.config) as JobConfig)
   try {
@@ -49,7 +49,7 @@ export async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets>
       'credentials_invalid',
       'vault',
       'open',
-      'The addresses of this job are not those that its credentials were given for: somebody changed it in the database.',
+      'The addresses of this job differ from those that its credentials were given for: the record was changed in the database.',
     )
   }
 }

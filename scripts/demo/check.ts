@@ -19,7 +19,7 @@ interface Probe {
 
 /** @returns what the file is, for people. @throws Error that says what is wrong with it */
 export async function checkOutput(engine: Engine, path: string, expected: Expectation): Promise<string> {
-  const fail = (why: string): Error => new Error(`${path} is not right: ${why}.`)
+  const fail = (why: string): Error => new Error(`${path} failed the check: ${why}.`)
   const args = ['-v', 'error', '-of', 'json', '-show_streams', '-show_format', `file:${path}`]
   const { stdout } = await run(engine.ffprobe, args).catch((error: { stderr?: string }) => {
     throw fail(`it cannot be probed (${error.stderr?.trim()})`)
@@ -31,12 +31,12 @@ export async function checkOutput(engine: Engine, path: string, expected: Expect
   if (video.height !== expected.height) throw fail(`its height is ${video.height}, not ${expected.height}`)
   if (expected.hasAudio && audio?.codec_name !== 'aac')
     throw fail(`its audio is ${audio?.codec_name ?? 'missing'}, not aac`)
-  if (!expected.hasAudio && audio) throw fail('it has audio, which the source has not')
+  if (!expected.hasAudio && audio) throw fail('it has audio although the source has none')
   const seconds = Number(video.duration ?? format.duration)
   // A frame at either end and the encoder's priming are no error; a lost piece is.
   const tolerance = Math.max(0.5, (expected.seconds ?? 0) * 0.01)
   if (expected.seconds !== null && !(Math.abs(seconds - expected.seconds) <= tolerance))
-    throw fail(`it is ${seconds} s long, the source ${expected.seconds} s`)
+    throw fail(`it is ${seconds} s long, but the source is ${expected.seconds} s`)
   await decode(engine, path).catch((error: Error) => {
     throw fail(error.message)
   })

@@ -26,7 +26,7 @@ export interface Source {
 export async function requireFile(name: string): Promise<string> {
   const path = resolve(STARTED_FROM, name)
   const found = await stat(path).catch(() => null)
-  if (found === null) throw new Error(`There is no file ${path}.`)
+  if (found === null) throw new Error(`File not found: ${path}`)
   if (!found.isFile()) throw new Error(`${path} is not a file.`)
   if (found.size === 0) throw new Error(`${path} is empty.`)
   if (found.size > MAX_RESUMABLE_BYTES) {
@@ -71,7 +71,7 @@ export async function readSource(engine: Engine, path: string): Promise<Source> 
     () => null,
   )
   const video = probe?.streams.find((one) => one.codec_type === 'video' && one.disposition?.attached_pic !== 1)
-  if (!probe || !video?.width || !video.height) throw new Error(`${path} is no video that ffmpeg can read.`)
+  if (!probe || !video?.width || !video.height) throw new Error(`${path} is not a video that ffmpeg can read.`)
   const quarterTurn = (video.side_data_list ?? []).some(({ rotation = 0 }) => Math.abs(rotation % 180) === 90)
   const seconds = Number(video.duration ?? probe.format?.duration)
   return {

@@ -34,7 +34,7 @@ export async function attend(one: () => Attended, report: (line: string) => void
       }
       silent++
       if (silent < PATIENCE || one().pid !== pid || signal.aborted) continue
-      report(`The ${name} is ended: it has not answered for ${(PATIENCE * ANSWER_MS) / 1000} s.`)
+      report(`Restarting the ${name}: it has not responded for ${(PATIENCE * ANSWER_MS) / 1000} s.`)
       silent = 0
       kill()
     }

@@ -96,7 +96,7 @@ export class KeptChild<Ready> {
     const late = new AbortController()
     const first = await Promise.race([
       ready,
-      exited.then((how) => new Error(`The ${name} ended while it started (${how}).\n${lastLines(log.path, 15)}`)),
+      exited.then((how) => new Error(`The ${name} exited during startup (${how}).\n${lastLines(log.path, 15)}`)),
       pause(START_TIMEOUT_MS, new Error(`The ${name} did not start in time.`), { signal: late.signal }).catch(
         () => new Error('unreachable'),
       ),
@@ -136,7 +136,7 @@ export class KeptChild<Ready> {
     if (Date.now() - this.#startedAt > SETTLED_MS) this.#restarts = 0
     while (!this.#stopping) {
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#restarts++)
-      report(`The ${name} ended (${how}); it is started again in ${pauseMs / 1000} s.`)
+      report(`The ${name} exited (${how}); restarting it in ${pauseMs / 1000} s.`)
       await pause(pauseMs)
       if (this.#stopping) return
       try {

@@ -60,14 +60,18 @@ const FAILED = { status: 471, header: 'x-egress-failed' }
 
 /** What no further try mends, told to the Worker by the names of its errors (contract/errors.ts). */
 const causes: readonly { cause: LastingError; why: string; test: RegExp }[] = [
-  { cause: 'host_not_found', why: 'does not exist, or its name has no address', test: /^(ENOTFOUND|ENODATA)$/ },
+  { cause: 'host_not_found', why: 'does not exist or has no address', test: /^(ENOTFOUND|ENODATA)$/ },
   // OpenSSL's names for what is wrong with a certificate, and Node's for another host's.
   {
     cause: 'tls_failed',
     why: 'has a certificate that is not accepted',
     test: /CERT|^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/,
   },
-  { cause: 'tls_failed', why: 'does not speak TLS there, or none that is accepted', test: /^(EPROTO|ERR_SSL_\w+)$/ },
+  {
+    cause: 'tls_failed',
+    why: 'does not support TLS at that port, or only versions that are not accepted',
+    test: /^(EPROTO|ERR_SSL_\w+)$/,
+  },
   { cause: 'connection_refused', why: 'refuses connections', test: /^ECONNREFUSED$/ },
 ]
 
@@ -90,7 +94,7 @@ function makeSend(options: EgressOptions): (request: Outgoing) => Promise<Incomi
     const found = await resolve(hostname)
     // Any, not all: whoever mixes a public and a private address under one name is after the private one.
     if (!allowed && found.some(({ address }) => !isPublicAddress(address))) {
-      throw new AddressRefused(`${hostname} has an address that is not public.`)
+      throw new AddressRefused(`${hostname} resolves to an address that is not public.`)
     }
     return found
   }

@@ -17,7 +17,7 @@ export function markOf(runDir: string): string {
 export async function endLeftovers(signs: readonly string[], report: (line: string) => void): Promise<void> {
   const find = (): number[] => processesWith(signs)
   if (find().length === 0) return
-  report('An earlier service on this data was killed; waiting for the rest of it to end …')
+  report('A previous run on this data was killed; waiting for its remaining processes to end …')
   if (await gone(find, PATIENCE_MS)) return
   for (const pid of find()) {
     try {
@@ -27,7 +27,7 @@ export async function endLeftovers(signs: readonly string[], report: (line: stri
     }
   }
   if (!(await gone(find, END_MS)))
-    throw new Error(`These processes of an earlier service cannot be ended: ${find().join(', ')}.`)
+    throw new Error(`These processes of a previous run cannot be stopped: ${find().join(', ')}.`)
 }
 
 async function gone(find: () => number[], ms: number): Promise<boolean> {

@@ -22,7 +22,7 @@ export async function lockState(stateDir: string, runDir: string): Promise<State
     database.close()
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     throw new Error(
-      `${stateDir} is already in use by ${holder(runDir)}. Stop that one, or give this one a place of its own (STATE_DIR=… npm start).`,
+      `${stateDir} is already in use by ${holder(runDir)}. Stop it, or use another directory for this one (STATE_DIR=… npm start).`,
       { cause: error },
     )
   }
@@ -35,6 +35,6 @@ function holder(runDir: string): string {
   try {
     return `process ${Number.parseInt(readFileSync(join(runDir, 'pid'), 'utf8'), 10)}`
   } catch {
-    return 'another service that is just starting'
+    return 'another service that is starting'
   }
 }

@@ -28,7 +28,7 @@ export async function migrate(
   const wrangler = join(dirname(createRequire(import.meta.url).resolve('wrangler/package.json')), 'bin', 'wrangler.js')
   const args = [wrangler, 'd1', 'migrations', 'apply', 'DB', '--local', '--persist-to', stateDir]
   const { succeeded, output } = await run(args, env, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]))
-  if (!succeeded) throw new Error(`The database could not be brought up to date.\n${output}`.trim())
+  if (!succeeded) throw new Error(`The database could not be migrated.\n${output}`.trim())
   await writeFile(note, wanted)
 }
 

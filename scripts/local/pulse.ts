@@ -32,7 +32,7 @@ async function askHealth(baseUrl: string, timeoutMs: number): Promise<Health> {
   const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(timeoutMs) })
   const answer = (await response.json()) as Partial<Health>
   // The front door's own answer, while nobody is behind it, has none.
-  if (answer.status === undefined) throw new Error('nobody answers behind the front door')
+  if (answer.status === undefined) throw new Error('nothing answers behind the front door')
   return { status: answer.status, missing: answer.missing ?? [] }
 }
 
@@ -48,7 +48,7 @@ export async function untilHealthy(baseUrl: string, signal: AbortSignal): Promis
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)
     }
-    if (Date.now() > deadline) throw new Error(`The service does not become ready: ${problem}`)
+    if (Date.now() > deadline) throw new Error(`The service did not become ready: ${problem}`)
     await pause(100, undefined, { signal })
   }
 }

@@ -17,18 +17,18 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const refusals = {
   noAddress: {
     code: 'not_found',
-    message: 'There is no such address in this version. /docs lists all of them.',
+    message: 'There is no such route in this version. /docs lists all of them.',
   },
   method: {
     code: 'method_not_allowed',
-    message: `No address takes this method. There are ${METHODS.join(', ')}.`,
+    message: `No route accepts this method. Allowed: ${METHODS.join(', ')}.`,
     headers: { allow: METHODS.join(', ') },
   },
-  host: { code: 'invalid_request', message: 'The Host header is missing, or it is no name with a port.' },
-  target: { code: 'invalid_request', message: 'The address of the request cannot be read.' },
+  host: { code: 'invalid_request', message: 'The Host header is missing or is not a host name with an optional port.' },
+  target: { code: 'invalid_request', message: 'The request target cannot be parsed.' },
   message: { code: 'invalid_request', message: 'The request is not valid HTTP.' },
-  cut: { code: 'invalid_request', message: 'The body ended before all of it had come.' },
-  late: { code: 'invalid_request', message: 'The headers did not come in time.' },
+  cut: { code: 'invalid_request', message: 'The body ended before it was complete.' },
+  late: { code: 'invalid_request', message: 'The headers did not arrive in time.' },
   headers: { code: 'too_large', message: 'The headers are larger than 128 KiB.' },
   away: {
     code: 'unavailable',

@@ -50,7 +50,7 @@ async function read(path: string): Promise<Partial<StoredSecrets>> {
     return JSON.parse(await readFile(path, 'utf8')) as Partial<StoredSecrets>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new Error(`${path} cannot be read (${String(error)}). Without it stored credentials cannot be opened.`, {
+    throw new Error(`${path} cannot be read (${String(error)}). Without it, stored credentials cannot be decrypted.`, {
       cause: error,
     })
   }

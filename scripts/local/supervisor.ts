@@ -91,7 +91,7 @@ export class LocalService {
         socket: state.socket,
         runtime: () => this.#workerd,
         onDead: (why) => {
-          this.#report(`The Worker is ended: ${why}.`)
+          this.#report(`Restarting the Worker: ${why}.`)
           this.#workerd = undefined
           this.#worker?.kill()
         },
@@ -140,7 +140,7 @@ export class LocalService {
   }
 
   #abortIfStopped(): void {
-    if (this.#stopped.signal.aborted) throw new Error('The start was interrupted.')
+    if (this.#stopped.signal.aborted) throw new Error('Startup was interrupted.')
   }
 
   /** Held as long as the service runs, also while the Worker is away. */
@@ -153,10 +153,9 @@ export class LocalService {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       const why = code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${code})`
-      throw new Error(
-        `Port ${port} ${why}. Choose another one (PORT=8080 npm start), or any free one (PORT=0 npm start).`,
-        { cause: error },
-      )
+      throw new Error(`Port ${port} ${why}. Choose another (PORT=8080 npm start) or any free one (PORT=0 npm start).`, {
+        cause: error,
+      })
     }
   }
 

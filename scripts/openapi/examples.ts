@@ -287,12 +287,12 @@ const problems = refused.ok ? [] : refused.problems
 export const errors: Record<RequestErrorCode, ErrorExample> = {
   invalid_request: { message: problems[0]?.message ?? '', field: 'video_codec', details: problems },
   unauthorized: { message: 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).' },
-  forbidden: { message: 'This key may not do that: it lacks the scope "admin".' },
-  not_found: { message: 'There is nothing at this address for this account.' },
-  method_not_allowed: { message: 'This address takes GET, HEAD, POST.' },
-  conflict: { message: 'The upload has 0 bytes; this chunk begins at 7.', field: 'Upload-Offset' },
+  forbidden: { message: 'This key is not permitted to do that: it lacks the scope "admin".' },
+  not_found: { message: 'Not found for this account.' },
+  method_not_allowed: { message: 'This route accepts GET, HEAD, POST.' },
+  conflict: { message: 'The upload has 0 bytes; this chunk starts at 7.', field: 'Upload-Offset' },
   idempotency_conflict: {
-    message: 'This Idempotency-Key was used with another body, or with another dry_run.',
+    message: 'This Idempotency-Key was already used with a different body or a different dry_run.',
     field: 'Idempotency-Key',
   },
   job_finished: { message: 'The job has already ended.' },
@@ -300,28 +300,28 @@ export const errors: Record<RequestErrorCode, ErrorExample> = {
   not_shareable: { message: 'Only a completed job can be shared.' },
   credentials_expired: {
     message:
-      'The job ended more than 72 hours ago, so its credentials are no longer kept. Send cloud_credentials with the retry.',
+      'The job ended more than 72 hours ago, so its credentials are no longer stored. Send cloud_credentials with the retry.',
     field: 'cloud_credentials',
   },
   stale_attempt: { message: 'Another attempt is current, or the job has ended: stop.' },
-  gone: { message: 'This upload has expired or was deleted. Begin a new one.' },
+  gone: { message: 'This upload has expired or was deleted. Start a new one.' },
   length_required: {
     message:
       'An upload needs a Content-Length header. Send a file of known size instead of a chunked body (curl: --data-binary @file or -F file=@file).',
   },
   unsupported_version: {
-    message: 'This service speaks version 1.0.0 of tus: Tus-Resumable: 1.0.0.',
+    message: 'This service supports tus 1.0.0: send Tus-Resumable: 1.0.0.',
     field: 'Tus-Resumable',
   },
   too_large: { message: 'The body may have at most 262144 bytes.' },
   unsupported_media_type: {
-    message: 'The body must be JSON: send the header "Content-Type: application/json" (curl: --json does it).',
+    message: 'The body must be JSON: send the header "Content-Type: application/json" (curl: -H or --json).',
   },
   range_not_satisfiable: { message: 'The object has 512340 bytes.' },
   locked: { message: 'Another request is writing to this upload.' },
-  checksum_mismatch: { message: 'The chunk is not what its checksum says. Nothing of it was kept.' },
-  rate_limited: { message: 'This key may send 1 requests a minute.', details: { requests_per_minute: 1 } },
-  quota_exceeded: { message: 'This account has as many active jobs as it may have.' },
+  checksum_mismatch: { message: 'The chunk does not match its checksum. None of it was kept.' },
+  rate_limited: { message: 'This key is limited to 1 requests per minute.', details: { requests_per_minute: 1 } },
+  quota_exceeded: { message: 'This account has reached its maximum number of active jobs.' },
   internal: { message: 'Something went wrong on our side.' },
   unavailable: { message: 'The service is busy. Try again in a moment.' },
 }

@@ -37,11 +37,11 @@ export async function install(root, missing, say) {
   const cause = NOT_REACHED.exec(output)?.[1]
   if (!isThere || cause !== undefined) {
     say(
-      `The packages cannot be installed: the registry ${hostOf(registry)} cannot be reached${cause && cause !== 'ENOTCACHED' ? ` (${cause})` : ''}, ` +
-        'and not all of them are in the cache of npm. Connect this machine to it, or name another one ' +
+      `The packages could not be installed: the registry ${hostOf(registry)} cannot be reached${cause && cause !== 'ENOTCACHED' ? ` (${cause})` : ''}, ` +
+        'and not all packages are in npm’s cache. Connect this machine to the registry, or set another one ' +
         '(npm config set registry ADDRESS), and start again.',
     )
-  } else say(`${output.trimEnd()}\nThe packages cannot be installed (npm ci, exit code ${code}).`)
+  } else say(`${output.trimEnd()}\nThe packages could not be installed (npm ci, exit code ${code}).`)
   return false
 }
 

@@ -275,7 +275,7 @@ describe('addresses that a deployment allows', () => {
         'tls_failed',
         expect.stringMatching(/has a certificate that is not accepted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/),
       ],
-      [471, 'tls_failed', expect.stringMatching(/does not speak TLS there/)],
+      [471, 'tls_failed', expect.stringMatching(/does not support TLS at that port/)],
     ])
   })
 })

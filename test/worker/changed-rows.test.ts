@@ -61,7 +61,7 @@ async function told(id: number, attempt: Attempt, answer: Response): Promise<unk
 const refused = [
   403,
   'credentials_invalid',
-  expect.stringContaining('are not those that its credentials were given for'),
+  expect.stringContaining('differ from those that its credentials were given for'),
   'error',
 ]
 
@@ -122,7 +122,7 @@ describe('an address that was changed in the row of a job', () => {
     await runDurableObjectAlarm(courier)
     expect(asked).toEqual([])
     const { deliveries } = await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()
-    expect(deliveries[0].attempts[0].error).toContain('are not those that its credentials were given for')
+    expect(deliveries[0].attempts[0].error).toContain('differ from those that its credentials were given for')
   })
 
   test('is not repeated', async () => {

@@ -136,7 +136,7 @@ test('a job whose attempts are lost too often fails with a sentence, not in a lo
 test('a source that is away is waited for in the queue: another job has the slot, and it is told why', async () => {
   const id = await create()
   const first = await started()
-  const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file now (500).' }
+  const away = { code: 'source_unreachable', message: 'media.test cannot deliver the file at the moment (500).' }
   await first.door('POST', '/fail', { reason: 'failed', error: { ...away, details: { status: 500 } } })
   // Whoever comes meanwhile is served: nothing is held for the one that waits.
   for (let n = 0; n < 3; n++) {
@@ -153,7 +153,7 @@ test('a source that is away is waited for in the queue: another job has the slot
   expect(events.at(-1)).toMatchObject({
     type: 'attempt.lost',
     error: away,
-    message: `Attempt 1 ended without a result (${away.message}); another one follows in 15 s.`,
+    message: `Attempt 1 ended without a result (${away.message}); another attempt follows in 15 s.`,
   })
   await sweepLater()
   const second = await started()

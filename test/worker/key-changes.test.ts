@@ -43,7 +43,7 @@ test('a job of a key whose address is lost is made without it, and says so', asy
   const [status, answer] = await ask(ringless, 'POST', '/api/v0/job', job(), key)
   expect([status, answer.warnings]).toEqual([
     200,
-    [{ code: 'webhook_left_out', field: 'webhook_url', message: expect.stringContaining('nobody is told') }],
+    [{ code: 'webhook_left_out', field: 'webhook_url', message: expect.stringContaining('no webhook will be sent') }],
   ])
   const stored = env.DB.prepare('SELECT config, webhook FROM jobs WHERE id = ?').bind(answer._auto_generated_id_)
   const { config, webhook } = (await stored.first<any>())!

@@ -6,10 +6,10 @@ const ADMIN = 'test-only-admin-key'
 
 test.each([
   ['limit=1000', 'limit', 'In the query: limit must be a whole number from 1 to 100; "1000" was given.'],
-  ['cursor=abc', 'cursor', 'In the query: cursor must be the next_cursor of the page before, or be left out'],
+  ['cursor=abc', 'cursor', 'In the query: cursor must be the next_cursor of the previous page, or left out'],
   ['state=done', 'state', 'state must be one or more of ready, queued, running, committing, completed, error, failed'],
   ['state=running,done,odd', 'state', '"running,done,odd" was given'],
-  ['created_from=yesterday', 'created_from', 'as in 2026-11-21T10:00:00Z; "yesterday" was given'],
+  ['created_from=yesterday', 'created_from', 'such as 2026-11-21T10:00:00Z; "yesterday" was given'],
   ['page=2', 'page', 'page is not known here; there is limit, cursor, search, state'],
 ])('GET /api/v0/job?%s', async (query, field, message) => {
   const answer = await call(`/api/v0/job?${query}`)
@@ -54,7 +54,7 @@ test.each([
   expect(answer.headers.get('allow')).toBe(allow)
   expect((await answer.json<any>()).error).toEqual({
     code: 'method_not_allowed',
-    message: `This address takes ${allow}.`,
+    message: `This route accepts ${allow}.`,
   })
 })
 
@@ -62,9 +62,9 @@ test('an address that does not exist is told from a thing that is not there', as
   const absent = async (path: string) => (await (await call(path)).json<any>()).error
   expect(await absent('/api/v1/job')).toEqual({
     code: 'not_found',
-    message: 'There is no such address in this version. /docs lists all of them.',
+    message: 'There is no such route in this version. /docs lists all of them.',
   })
-  expect((await absent('/api/v0/job/999')).message).toBe('There is nothing at this address for this account.')
+  expect((await absent('/api/v0/job/999')).message).toBe('Not found for this account.')
 })
 
 test('nobody is told of methods without a key', async () => {

@@ -41,7 +41,7 @@ test('starts that go on failing show in events, status, metrics and health, and 
     'attempt.start_failed',
   ])
   expect(events.at(-1).message).toBe(
-    'A transcoder could not be started 4 times in a row (the last time it refused the task); the next try follows in 16 s.',
+    'A transcoder could not be started 4 times in a row (most recently because it refused the task); retrying in 16 s.',
   )
   transcoders.answer = () => 202
   moveClock(120_000)

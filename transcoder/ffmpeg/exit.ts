@@ -23,11 +23,11 @@ const causes: readonly [RegExp, JobErrorCode, string][] = [
     'The space that was kept for the header of an MP4 was too small.',
   ],
   [/No space left on device|Disk quota exceeded/i, 'disk_full', 'The transcoder ran out of disk space.'],
-  [/File too large/i, 'output_too_large', 'An output grew beyond the size that is allowed.'],
+  [/File too large/i, 'output_too_large', 'An output exceeded its maximum size.'],
   [
     /Cannot allocate memory|Error allocating|malloc of size \d+ failed|Out of memory/i,
     'encoder_failed',
-    'The source needs more memory than a task may take.',
+    'The source needs more memory than a task may use.',
   ],
   [
     /Connection (refused|reset|timed out)|Network is unreachable|Operation timed out|HTTP error 5\d\d|Server returned 5XX|End of file.*http/i,
@@ -35,7 +35,7 @@ const causes: readonly [RegExp, JobErrorCode, string][] = [
     'The source could not be read to its end.',
   ],
   [/HTTP error 404|Server returned 404/i, 'source_not_found', 'The source does not exist.'],
-  [/HTTP error 40[13]|Server returned 40[13]/i, 'source_forbidden', 'The source may not be read.'],
+  [/HTTP error 40[13]|Server returned 40[13]/i, 'source_forbidden', 'Access to the source is forbidden.'],
   [
     /moov atom not found/i,
     'source_damaged',
@@ -54,20 +54,20 @@ const causes: readonly [RegExp, JobErrorCode, string][] = [
   [
     /Error while opening encoder|Error initializing output stream|Could not open encoder|Nothing was written into output/i,
     'encoder_failed',
-    'The encoder refused these settings, or the source has no picture that can be decoded.',
+    'The encoder rejected these settings, or the source has no frame that can be decoded.',
   ],
   [
     /Invalid data found when processing input/i,
     'source_damaged',
     'The source is damaged: it could not be read as media.',
   ],
-  [/matches no streams/i, 'source_damaged', 'The source lost a stream between its inspection and its transcoding.'],
+  [/matches no streams/i, 'source_damaged', 'A stream of the source disappeared between analysis and transcoding.'],
 ]
 
 /** Signals that the kernel sends for a reason of its own. */
 const signals: Record<string, Verdict> = {
-  SIGXFSZ: { code: 'output_too_large', message: 'An output grew beyond the size that is allowed.' },
-  SIGXCPU: { code: 'deadline_exceeded', message: 'The task used more processor time than it may.' },
+  SIGXFSZ: { code: 'output_too_large', message: 'An output exceeded its maximum size.' },
+  SIGXCPU: { code: 'deadline_exceeded', message: 'The task exceeded its CPU time limit.' },
 }
 
 /** null = exit code 0. Pure; `stderr` is the end of what ffmpeg said. */

@@ -49,7 +49,7 @@ export async function judgeFirst(response: Response): Promise<{ facts: SourceFac
     const range = contentRange(response)
     if (range === null || range.total === null || range.first !== 0) {
       await response.body?.cancel()
-      throw odd('its answer does not say which bytes it holds')
+      throw odd('its answer does not say which bytes it contains')
     }
     return {
       facts: { size: range.total, etag, ranges: true },
@@ -65,24 +65,24 @@ export async function judgeFirst(response: Response): Promise<{ facts: SourceFac
 /** A later answer, held against the facts. `asked` null = the whole was asked for. */
 export async function judgeNext(response: Response, facts: SourceFacts, asked: ByteRange | null): Promise<Delivery> {
   try {
-    if (response.status === 412) throw changed('it has another version')
+    if (response.status === 412) throw changed('it has a different version')
     if (response.status === 416) throw changed('it became shorter')
     if (!response.ok) throw await sourceRefusal(response)
     const etag = response.headers.get('etag')
-    if (facts.etag !== null && etag !== null && etag !== facts.etag) throw changed('it has another version')
+    if (facts.etag !== null && etag !== null && etag !== facts.etag) throw changed('it has a different version')
     if (response.status === 206 && asked !== null) {
       const range = contentRange(response)
-      if (range === null) throw odd('its answer does not say which bytes it holds')
-      if (range.total !== null && range.total !== facts.size) throw changed('it has another size')
+      if (range === null) throw odd('its answer does not say which bytes it contains')
+      if (range.total !== null && range.total !== facts.size) throw changed('it has a different size')
       if (range.first !== asked.first || range.last > asked.last || range.last < range.first)
-        throw odd('it answered with other bytes than were asked for')
+        throw odd('it answered with different bytes from those requested')
       return { response, body: bodyOf(response), first: range.first, length: range.last - range.first + 1 }
     }
-    if (response.status === 206) throw odd('it answered with a part where the whole was asked for')
+    if (response.status === 206) throw odd('it answered with a part although the whole was requested')
     const size = contentLength(response)
-    if (facts.size !== null && size !== null && size !== facts.size) throw changed('it has another size')
+    if (facts.size !== null && size !== null && size !== facts.size) throw changed('it has a different size')
     // A whole body where a range was asked for is of use only when the range begins at byte 0.
-    if (asked !== null && asked.first > 0) throw odd('it no longer answers with parts')
+    if (asked !== null && asked.first > 0) throw odd('it no longer answers range requests')
     return { response, body: bodyOf(response), first: 0, length: asked === null ? facts.size : asked.last + 1 }
   } catch (error) {
     if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)

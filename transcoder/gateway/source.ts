@@ -209,7 +209,7 @@ export class Source {
         return
       } catch (error) {
         if (error instanceof Transient && at > 0 && !signal.aborted) {
-          const why = 'The source broke off, and it cannot be taken up again in the middle.'
+          const why = 'The connection to the source dropped, and its server cannot resume in the middle.'
           throw this.#fail(new TaskError('source_incomplete', why, { details: { bytes_read: at }, cause: error.final }))
         }
         await this.#endure(error, signal)
@@ -229,7 +229,7 @@ export class Source {
 
   async #ask(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
     const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(new Error('it did not answer in time')), this.#stallMs)
+    const timer = setTimeout(() => timeout.abort(new Error('it did not respond in time')), this.#stallMs)
     const began = performance.now()
     let response: Response
     try {
@@ -268,9 +268,9 @@ export class Source {
           })
           .finally(() => clearTimeout(timer))
         signal.throwIfAborted()
-        if (silent) throw broken(new Error('nothing came for too long'))
+        if (silent) throw broken(new Error('no data arrived for too long'))
         if (done) {
-          if (left !== Infinity) throw broken(new Error('it ended before its length'))
+          if (left !== Infinity) throw broken(new Error('it ended before its announced length'))
           return
         }
         if (value.length === 0) continue

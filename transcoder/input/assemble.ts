@@ -33,7 +33,10 @@ export async function assemble(tracks: readonly Stretch[][], context: Assembly):
   if (first === undefined) throw new TaskError('source_damaged', 'The source has no segment.')
   if (others.some((track) => track.length !== main.length)) {
     // RFC 8216, 6.2.4: the renditions of a variant have their discontinuities at the same places.
-    throw new TaskError('source_damaged', 'The renditions of the source do not begin anew at the same places.')
+    throw new TaskError(
+      'source_damaged',
+      'The renditions of the source do not have discontinuities at the same places.',
+    )
   }
   await Promise.all(tracks.flat().map(requireWhole))
   // A transport stream in one piece is a source as it is, with its cues, captions and languages.
@@ -121,7 +124,7 @@ async function copy(
   const verdict = explainExit(result)
   if (verdict?.code === 'disk_full') throw new TaskError(verdict.code, verdict.message)
   if (verdict !== null || result.ended !== 'exit') {
-    throw new TaskError('source_damaged', 'The segments of the source could not be joined to one film.')
+    throw new TaskError('source_damaged', 'The segments of the source could not be joined.')
   }
 }
 

@@ -42,6 +42,6 @@ export class Continuity {
 
 function requireAll(n: number, lacking: number): void {
   if (lacking <= 0) return
-  const why = `Segment ${n} of the source is cut: ${lacking.toFixed(2)} s of what the playlist says are not in it.`
+  const why = `Segment ${n} of the source is cut: ${lacking.toFixed(2)} s that the playlist announces are missing.`
   throw new TaskError('source_incomplete', why, { details: { segment: n, lacking_seconds: lacking } })
 }

@@ -34,7 +34,7 @@ export async function* decrypted(
   try {
     last = decipher.final()
   } catch (error) {
-    const why = 'A piece of the source cannot be decrypted: it was cut, or the key is another one.'
+    const why = 'A segment of the source cannot be decrypted: it is truncated, or the key is wrong.'
     throw new TaskError('source_damaged', why, { cause: error })
   }
   if (last.length > 0) yield last

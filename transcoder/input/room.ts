@@ -40,16 +40,13 @@ export class Room {
   async take(bytes: number): Promise<void> {
     this.#written += bytes
     if (this.#written > this.bytes) {
-      const why = 'The source has more bytes than this transcoder may keep of one.'
+      const why = 'The source is larger than the space that this transcoder may use for one source.'
       throw new TaskError('source_too_large', why, { details: { bytes: this.#written, room_bytes: this.bytes } })
     }
     if (this.#written < this.#checkAt) return
     this.#checkAt = this.#written + CHECK_EVERY_BYTES
     if ((await this.#freeNow()) < this.#leastFree) {
-      throw new TaskError(
-        'disk_full',
-        'The source does not fit on the disk of this transcoder beside what else is there.',
-      )
+      throw new TaskError('disk_full', 'The source does not fit on this transcoder’s disk.')
     }
   }
 

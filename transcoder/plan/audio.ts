@@ -72,6 +72,6 @@ export function warnSilentProfiles(spec: JobSpec, warnings: Warning[]): void {
       warnings.push({
         code: 'audio_not_produced',
         field: `audioProfiles[${audio.index}].source_stream`,
-        message: `Audio profile ${audio.index} has no source_stream, so it produces NO audio; source_stream 1 is the source's first audio stream.`,
+        message: `Audio profile ${audio.index} has no source_stream, so it produces no audio; source_stream 1 is the source's first audio stream.`,
       })
 }

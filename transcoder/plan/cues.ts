@@ -33,7 +33,7 @@ export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warni
   const field = 'scte35_passthough'
   const warn = (code: string, message: string) => warnings.push({ code, field, message })
   if (cues === null || cues.pids.length === 0) {
-    warn('no_cues', 'The source has no SCTE-35 cues that could be passed through.')
+    warn('no_cues', 'The source has no SCTE-35 cues to pass through.')
     return null
   }
   if (cues.damaged > 0) warn('cues_damaged', `${cues.damaged} damaged SCTE-35 sections of the source are left out.`)

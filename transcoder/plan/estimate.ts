@@ -141,7 +141,7 @@ function packagingReports(plan: Plan, packaging: PackagingPlan): FileReport[] {
   const sum = (end: 'low' | 'likely' | 'high') => sizes.reduce((total, bytes) => total + (bytes?.[end] ?? 0), 0)
   const bytes = sizes.includes(null) ? null : { low: sum('low'), likely: sum('likely'), high: sum('high') }
   const tar = { path: packaging.tar, content_type: 'application/x-tar', profile: null, video: null, audio: [] }
-  return [...renditions, { ...tar, description: ['All of it once more, in one file.'], output_bytes: bytes }]
+  return [...renditions, { ...tar, description: ['All of these files again, in one tar.'], output_bytes: bytes }]
 }
 
 function videoReport(video: VideoPlan): FileReport['video'] {

@@ -86,7 +86,7 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
     warnings.push({
       code: 'size_rounded',
       field,
-      message: `The source's ${oriented.frameWidth}x${oriented.frameHeight} becomes ${width}x${height}: sizes are even.`,
+      message: `The source's ${oriented.frameWidth}x${oriented.frameHeight} becomes ${width}x${height}: sizes must be even.`,
     })
   const storage = ratio(width, height)
   const full: Geometry = {

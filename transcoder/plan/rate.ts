@@ -47,7 +47,7 @@ export function sourceRate(spec: JobSpec, video: VideoStream, warnings: Warning[
   if (video.frameRate === null) {
     warnings.push({
       code: 'frame_rate_assumed',
-      message: 'The source does not say its frame rate; 25 frames per second are used.',
+      message: 'The source does not say its frame rate; 25 frames per second is assumed.',
     })
     return ratio(25, 1)
   }

@@ -30,7 +30,7 @@ export function checkStreamCount(spec: JobSpec, media: MediaInfo, warnings: Warn
   if (found >= expected) return
   throw new PlanError(
     'audio_stream_missing',
-    `The source was to have ${expected} audio ${expected === 1 ? 'stream' : 'streams'}; within 20 s or 50 MB ${found} can be read.`,
+    `The source should have ${expected} audio ${expected === 1 ? 'stream' : 'streams'}; within 20 s or 50 MB ${found} can be read.`,
     { field, details: { expected, audio_streams: found } },
   )
 }

@@ -9,8 +9,8 @@ const codecNames = { h264: 'h.264', hevc: 'hevc', mpeg2: 'mpeg2' } as const
 const lines = { progressive: 'progressive', tff: 'interlaced, top field first', bff: 'interlaced, bottom field first' }
 const fieldWork = {
   none: null,
-  frames: 'The source is deinterlaced, one picture a frame.',
-  fields: 'The source is deinterlaced, one picture a field.',
+  frames: 'The source is deinterlaced, one frame per source frame.',
+  fields: 'The source is deinterlaced, one frame per field.',
   telecine: 'The film behind the source’s 3:2 pulldown is restored.',
 } as const
 
@@ -40,8 +40,8 @@ export function describeAudio(track: AudioPlan): string {
 
 function levelText({ loudness, volumePercent }: AudioPlan): string {
   if (loudness !== null)
-    return `, brought to its loudness by ${number(loudness.gainDb)} dB${loudness.limited ? ' with its peaks limited' : ''}`
-  return volumePercent === 100 ? '' : `, at ${volumePercent} % of its volume`
+    return `, normalised by ${number(loudness.gainDb)} dB${loudness.limited ? ', with peaks limited' : ''}`
+  return volumePercent === 100 ? '' : `, at ${volumePercent} % volume`
 }
 
 /** `silence` is said where there is no audio inside. */
@@ -61,14 +61,14 @@ export function describeOutput(
   ]
   const fields = fieldWork[video.deinterlace]
   if (fields !== null) sentences.push(fields)
-  if (video.turn !== 0) sentences.push(`The picture is turned by ${video.turn}° clockwise.`)
-  if (video.mirror !== 'none') sentences.push(`The picture is mirrored (${video.mirror}).`)
+  if (video.turn !== 0) sentences.push(`The video is rotated by ${video.turn}° clockwise.`)
+  if (video.mirror !== 'none') sentences.push(`The video is mirrored (${video.mirror}).`)
   if (bars) sentences.push(`The picture is ${video.pictureWidth} × ${video.pictureHeight} with bars around it.`)
   if (plan.picture.conversion === 'toneMap') sentences.push('HDR is tone-mapped to BT.709.')
   if (plan.picture.conversion === 'gamut') sentences.push('The wide gamut is converted to BT.709.')
   sentences.push(...audio.map(describeAudio))
   if (audio.length === 0) sentences.push(silence)
-  if (video.captions) sentences.push('Captions inside the pictures are carried over, where there are some.')
+  if (video.captions) sentences.push('Captions inside the video are kept if the source has any.')
   if (video.logo) {
     const { width, height, x, y, opacity } = video.logo
     sentences.push(`Logo of ${width} × ${height} at ${x}, ${y} with an opacity of ${number(opacity * 100)} %.`)
@@ -85,7 +85,7 @@ const formNames: Record<SegmentForm, string> = { cmaf: 'CMAF', ts: 'transport st
 
 export function describeRendition(rendition: RenditionPlan, plan: Plan, packaging: PackagingPlan): string[] {
   const { video, audio, audioRenditions: apart } = rendition
-  const silence = apart.length === 0 ? 'No audio.' : `Audio is apart: ${apart.join(', ')}.`
+  const silence = apart.length === 0 ? 'No audio.' : `Audio is separate: ${apart.join(', ')}.`
   return [
     ...(video === null ? audio.map(describeAudio) : describeOutput({ video, audio, muxRateKbps: null }, plan, silence)),
     `Segments of ${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => formNames[form]).join(' and ')}.`,

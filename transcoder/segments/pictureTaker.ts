@@ -17,7 +17,7 @@ export async function takePictures(stream: Readable): Promise<Uint8Array[] | nul
     for await (const chunk of stream)
       for (const picture of splitter.push(chunk as Buffer)) {
         bytes += picture.length
-        if (bytes > MOST_BYTES) throw new TaskError('output_too_large', 'The thumbnails grew beyond what is allowed.')
+        if (bytes > MOST_BYTES) throw new TaskError('output_too_large', 'The thumbnails exceeded their maximum size.')
         pictures.push(picture)
       }
     splitter.end()

@@ -105,7 +105,7 @@ class Taker {
     this.#spool ??= new Spool(join(this.#takings.scratch, `${this.taken.segments.length}`))
     this.#bytes += bytes.length
     if (this.#bytes > this.#takings.largestSegment)
-      throw new TaskError('output_too_large', 'A segment grew beyond the size that is allowed.')
+      throw new TaskError('output_too_large', 'A segment exceeded its maximum size.')
     await this.#spool.write(bytes)
   }
 

@@ -75,7 +75,7 @@ export function parseHttp(address: string): InputAddress {
   // Decision "unknown fields": user info in a URL is a 400; http credentials are access_key and secret_key.
   if (authority.includes('@')) {
     return invalid(
-      'an address must not carry a user name or password; send them as access_key and secret_key of cloud_credentials',
+      'an address must not contain a user name or password; send them as access_key and secret_key of cloud_credentials',
       'user_info_in_address',
     )
   }

@@ -35,7 +35,7 @@ function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Dr
     findings.warn(
       'rounded_to_even',
       field,
-      `${field} ${pixels} is odd, which video cannot have: ${toEven(pixels)} is used`,
+      `${field} ${pixels} is odd; video sizes must be even, so ${toEven(pixels)} is used`,
     )
   }
   const { width, height } = profile
@@ -96,9 +96,9 @@ function warnUnusedAudio(draft: Draft, findings: Findings): void {
 /** Decision "audio legality": judged on the effective channels, the message lists the allowed set. */
 function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: Draft, findings: Findings): void {
   const { audio_codec: codec, audio_channels, audio_bitrate, source_stream: stream } = profile
-  // 2.2 source_stream: "Needed for audio to be produced."
+  // 2.2 source_stream: "Required for audio to be produced."
   if (stream === undefined) {
-    const message = `${path} has no source_stream, so it produces NO AUDIO; set source_stream to the index of a stream of the source, from 1`
+    const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
     findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
   }
   if (profile.dolby_digital_dialnorm && codec !== undefined && codec !== 'ac3') {
@@ -170,7 +170,8 @@ function checkContainer(draft: Draft, findings: Findings): void {
     refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, silverlight ? ['aac'] : ['aac', 'ac3'])
   }
   if (draft.create_tar_file === true && !segmented) {
-    const message = 'create_tar_file packs segmented output; this job writes single files: leave it out or say false'
+    const message =
+      'create_tar_file applies to segmented output, and this job writes single files: leave it out or set it to false'
     findings.problem('unsupported_combination', 'create_tar_file', message, { allowed: [false] })
   }
   if (draft.thumbnails === true && !segmented) {

@@ -77,7 +77,7 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
 function warnUnknown(parent: string, name: string, fate: () => string, findings: Findings): void {
   if (findings.warnings.length > 100) return
   const path = `${parent}.${showName(name)}`
-  findings.warn('unknown_field', path, `${path} is not a member of a credential: it has no effect and is ${fate()}`)
+  findings.warn('unknown_field', path, `${path} is not a known credential field: it has no effect and is ${fate()}`)
 }
 
 /** Decision "omitted output credentials": the input's when an output path has its provider's scheme, otherwise the own store. */
@@ -172,7 +172,11 @@ function checkAmazon(known: Known, path: string, findings: Findings): void {
   for (const name of ['access_key', 'session_token'] as const) {
     // They are sent in a header.
     if (!known[name] || /^[\x21-\x7e]+$/.test(known[name])) continue
-    findings.problem('invalid_value', `${path}.${name}`, `${path}.${name} has characters that no such key has`)
+    findings.problem(
+      'invalid_value',
+      `${path}.${name}`,
+      `${path}.${name} contains characters that such a key cannot have`,
+    )
   }
   const { endpoint } = known
   if (!endpoint) return

@@ -30,7 +30,7 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
     // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
     const audio = audioFileLike(key, provider, draft)
     if (audio !== null) {
-      const message = `${field} has a name that is kept for ${audio} in audio_output_path; use another`
+      const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
       findings.problem('output_path_conflict', field, message)
     }
     const earlier = seen.get(key)
@@ -115,7 +115,7 @@ function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
     findings.problem(
       'invalid_output_path',
       field,
-      `${field} is ${place === 'host' ? 'on another host' : 'in another bucket'}; the outputs of a job go into one`,
+      `${field} is ${place === 'host' ? 'on another host' : 'in another bucket'}; all outputs of a job must go into one`,
     )
   }
 }

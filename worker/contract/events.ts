@@ -90,27 +90,27 @@ export function eventOf(
 
 /** For people; also in the status of a job that waits (status.ts). */
 export const startFailures: Readonly<Record<StartFailure, string>> = {
-  no_answer: 'it did not answer in time',
+  no_answer: 'it did not respond in time',
   refused: 'it refused the task',
   no_capacity: 'the platform had no container to give',
 }
 
 const sentences: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
-  'job.created': () => 'The job was accepted and waits for a transcoder.',
+  'job.created': () => 'Job accepted; waiting for a transcoder.',
   'attempt.started': (event) => `Attempt ${event.attempt} started.`,
-  'job.planned': () => 'The source was probed; it is decided what is made of it.',
+  'job.planned': () => 'Source analysed; outputs planned.',
   'attempt.start_failed': ({ starts }) =>
     starts === undefined
       ? 'A transcoder could not be started.'
-      : `A transcoder could not be started ${starts.failed} times in a row (the last time ${startFailures[starts.reason]}); the next try follows in ${starts.retrySeconds} s.`,
+      : `A transcoder could not be started ${starts.failed} times in a row (most recently because ${startFailures[starts.reason]}); retrying in ${starts.retrySeconds} s.`,
   'attempt.evicted': (event) =>
-    `Attempt ${event.attempt} was given back, because its transcoder was told to stop; another one follows. It does not count as lost.`,
+    `Attempt ${event.attempt} was interrupted because its transcoder is shutting down; another attempt follows. This does not count as a lost attempt.`,
   'attempt.lost': (event) =>
-    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another one follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.`,
-  'job.committing': () => 'Everything is stored; the outputs are being put in their places.',
-  'job.completed': () => 'The job is completed.',
-  'job.failed': (event) => `The job failed: ${event.error?.message ?? 'no reason is known.'}`,
-  'job.cancelled': () => 'The job was cancelled.',
+    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.`,
+  'job.committing': () => 'All outputs are uploaded and are being published.',
+  'job.completed': () => 'Job completed.',
+  'job.failed': (event) => `The job failed: ${event.error?.message ?? 'the reason is unknown.'}`,
+  'job.cancelled': () => 'Job cancelled.',
 }
 
 /** `timeline` is the ledger's JSON. */

@@ -3,7 +3,11 @@
 import { audioProfile, credential, jobRequest, videoProfile } from './request.ts'
 
 const levels = [
-  { matches: (path: string) => path === '', shape: jobRequest.shape, place: 'the job itself, beside videoProfiles' },
+  {
+    matches: (path: string) => path === '',
+    shape: jobRequest.shape,
+    place: 'the job itself, at the level of videoProfiles',
+  },
   { matches: (path: string) => path.startsWith('videoProfiles['), shape: videoProfile.shape, place: 'videoProfiles[]' },
   { matches: (path: string) => path.startsWith('audioProfiles['), shape: audioProfile.shape, place: 'audioProfiles[]' },
   {

@@ -142,7 +142,7 @@ function foldAlias(
 ): void {
   const aliased = draft[alias]
   if (aliased !== undefined && own(body, name) !== undefined && draft[name] !== undefined && draft[name] !== aliased) {
-    const message = `${alias} and ${name} are the same field; ${aliased} and ${draft[name]} contradict each other; give one of them`
+    const message = `${alias} and ${name} are the same field; ${aliased} and ${draft[name]} contradict each other; send only one of them`
     findings.problem('conflict', alias, message)
   }
   if (aliased !== undefined) draft[name] = aliased
@@ -173,7 +173,7 @@ function checkAddress(field: 'logo_url' | 'webhook_url', address: string, findin
   if (parsed.kind !== 'invalid') return
   const message =
     parsed.code === 'user_info_in_address'
-      ? 'must not carry a user name or password'
+      ? 'must not contain a user name or password'
       : 'must be an http or https address'
   findings.problem(parsed.code === 'user_info_in_address' ? parsed.code : 'invalid_value', field, `${field} ${message}`)
 }

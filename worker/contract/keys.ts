@@ -56,7 +56,7 @@ export function readStoreKey(provider: 'oracle' | 'gcloud', known: Known): ReadK
     return { ok: false, problems: [{ code: 'required', member: null, message }] }
   }
   if (hasPair && hasSigner) {
-    const message = `: ${either}, not both: they may be two users; leave out secret_key or private_key`
+    const message = `: ${either}, but not both, which could be two different users; leave out secret_key or private_key`
     return { ok: false, problems: [{ code: 'conflict', member: null, message }] }
   }
   if (hasPair) return readPair(known, members)
@@ -66,7 +66,7 @@ export function readStoreKey(provider: 'oracle' | 'gcloud', known: Known): ReadK
 function readPair(known: Known, members: readonly Member[]): ReadKey {
   const [accessKey, secretKey] = [known.access_key ?? '', known.secret_key ?? '']
   if (!/^[\x21-\x7e]+$/.test(accessKey)) {
-    return wrong('access_key', 'has characters that no such key has')
+    return wrong('access_key', 'contains characters that such a key cannot have')
   }
   const unused = [...members, 'private_key' as const].filter((name) => known[name])
   return { ok: true, key: { kind: 'pair', accessKey, secretKey }, unused }
@@ -86,7 +86,7 @@ function readSigner(
     problems.push({
       code: 'conflict',
       member: 'secret_key',
-      message: ' is another PEM key than private_key; send one of them',
+      message: ' is a different PEM key from private_key; send only one of them',
     })
   }
   if (!read.ok) tell(member, read.why)

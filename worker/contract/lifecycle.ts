@@ -129,11 +129,11 @@ function exhaustedError(ranMs: number): JobError {
   return ranMs >= LONG_ATTEMPT_MS
     ? {
         code: 'too_long_for_one_attempt',
-        message: `The job was interrupted ${MAX_LOST_ATTEMPTS} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. A job must fit into the life of one container: shorten the input, or ask for fewer renditions or a faster h264_quality.`,
+        message: `The job was interrupted ${MAX_LOST_ATTEMPTS} times before one attempt could finish; the last ran for ${Math.round(ranMs / 1000)} s. A job must finish within the lifetime of one container: use a shorter input, fewer renditions or a faster h264_quality.`,
       }
     : {
         code: 'attempts_exhausted',
-        message: `The transcoder was lost ${MAX_LOST_ATTEMPTS} times while it worked on this job.`,
+        message: `The transcoder was lost ${MAX_LOST_ATTEMPTS} times while working on this job.`,
       }
 }
 

@@ -61,7 +61,7 @@ export function checkPackaging(draft: Draft, body: Record<string, unknown>, find
     findings.problem(
       'invalid_value',
       'program_start_time',
-      'program_start_time must be a time with its zone, like "2026-01-31T20:15:00Z"',
+      'program_start_time must be a time with a time zone, like "2026-01-31T20:15:00Z"',
     )
   if (!isSegmented({ ...draft })) {
     if (isSet(draft.program_start_time))
@@ -118,7 +118,7 @@ function warnAudio(draft: Draft, body: Record<string, unknown>, findings: Findin
   if (!asked || (muxed && draft.segmented_output_dash !== true)) return
   const where =
     muxed && draft.output_container === 'ts'
-      ? 'in DASH, while HLS has it inside of its segments'
-      : 'all the same: CMAF, DASH and Smooth have it so'
+      ? 'in DASH, while HLS has it inside its segments'
+      : 'anyway: CMAF, DASH and Smooth Streaming require it'
   findings.warn('no_effect', 'master_variant_mode', `master_variant_mode false: audio is separate ${where}`)
 }

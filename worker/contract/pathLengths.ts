@@ -52,7 +52,7 @@ export function checkPathLengths(draft: Draft, provider: Provider, findings: Fin
   }
   for (const [field, maximum] of reported) {
     const where = provider === 'vendor-store' ? 'the service’s own store' : 'its store'
-    const message = `${field} is too long: it may have ${maximum} bytes here, so that every name made of it is one that ${where} takes (${limit} bytes)`
+    const message = `${field} is too long: it may have at most ${maximum} bytes here, so that every name derived from it fits the limit of ${where} (${limit} bytes)`
     findings.problem('invalid_output_path', field, message, { maximum })
   }
 }

@@ -66,7 +66,7 @@ function reportField(
     findings.problem('required', path, `${path} is required; it must be ${expects}`, bounds)
     return
   }
-  const given = mayShow ? `${showValue(value)} was given` : 'the value given is not'
+  const given = mayShow ? `${showValue(value)} was given` : 'the given value is not'
   findings.problem(codeOf(issue, value), path, `${path} must be ${expects}; ${given}`, bounds)
 }
 
@@ -133,12 +133,12 @@ export function copyUnknownFields(
     findings.warn(
       'unknown_field',
       join(path, showName(name)),
-      `${join(path, showName(name))} is not a field of this service: it has no effect and ${kept}${hintOf(name, path)}`,
+      `${join(path, showName(name))} is not a known field: it has no effect and ${kept}${hintOf(name, path)}`,
     )
   }
   if (names.length > MAX_UNKNOWN_WARNINGS) {
     const more = names.length - MAX_UNKNOWN_WARNINGS
-    findings.warn('unknown_field', path, `${more} more fields are not fields of this service and have no effect`)
+    findings.warn('unknown_field', path, `${more} more fields are unknown and have no effect`)
   }
   return copied
 }

@@ -30,7 +30,7 @@ export function isRedacted(address: unknown): boolean {
 
 /** The end of a sentence about such an address. */
 export const WITHOUT_QUERY =
-  'is an address without its query, as answers of this service show it; name the whole address'
+  'is an address without its query string, as this service shows it in answers; send the full address'
 
 /** `AKIAIOSFODNN7EXAMPLE` → `AKIA…MPLE`; anything shorter than 12 characters → `…`. */
 export function maskKey(key: string): string {

@@ -88,7 +88,7 @@ const optionalText = (description: string, maximum: number) =>
   })
 /** Read by packaging.ts: nothing, in any of its forms, is as good as a time. */
 const optionalTime = (description: string) =>
-  field(z.optional(z.unknown()), { description, expects: 'a time with its zone, like "2026-01-31T20:15:00Z"' })
+  field(z.optional(z.unknown()), { description, expects: 'a time with a time zone, like "2026-01-31T20:15:00Z"' })
 
 /** 2.2, element of videoProfiles. */
 export const videoProfile = z.object({
@@ -139,7 +139,7 @@ export const audioProfile = z.object({
   ),
   primary_audio_downmix_to_stereo: optionalFlag('Downmix from 5.1 to stereo, even when audio_channels is 6.'),
   source_stream: field(z.optional(z.pipe(textFromNumber, z.enum(['1', '2', '3', '4', '5', '6', '7', '8']))), {
-    description: 'Index of the source’s audio stream, from 1. Needed for audio to be produced.',
+    description: 'Index of the source’s audio stream, from 1. Required for audio to be produced.',
     expects: 'the index of a source stream from 1 to 8',
     ...limits.SOURCE_STREAM,
   }),
@@ -205,7 +205,7 @@ export const jobFields = z.object({
     expects: `a text of 1 to ${limits.MAX_LENGTH.address} characters`,
   }),
   output_container: choice('Container, or kind of segmented output.', ['ts', 'mp4', 'hls', 'silverlight'], 'mp4'),
-  ts_mode_input_audio_source_stream_count: optionalNumber('Audio streams expected in a transport stream.', {
+  ts_mode_input_audio_source_stream_count: optionalNumber('Number of audio streams expected in a transport stream.', {
     ...limits.TS_AUDIO_STREAMS,
     whole: true,
   }),
@@ -215,7 +215,7 @@ export const jobFields = z.object({
   ),
   bucket_output_path: optionalText('Directory of the outputs.', limits.MAX_LENGTH.path_bytes),
   master_variant_mode: flag('Separate audio in segmented output.', false),
-  separate_audio: optionalFlag('The same as master_variant_mode, as the stored config shows it.'),
+  separate_audio: optionalFlag('Alias of master_variant_mode; the stored config shows this name.'),
   segmented_output_hls: flag('HLS in segmented output.', false),
   segmented_output_dash: flag('DASH in segmented output.', false),
   segment_length: optionalNumber('Segment length, snapped to whole GOPs (docs/segmented.md); absent = 6.', {
@@ -227,15 +227,15 @@ export const jobFields = z.object({
   ip_distance: optionalNumber('Distance between I/P frames.', { ...limits.IP_DISTANCE, whole: true }),
   gop_length: numberWithDefault('GOP length.', { ...limits.GOP_LENGTH, above: true, unit: 'seconds' }, 1),
   scte35_passthough: flag('SCTE-35 passthrough; scte35_passthrough is accepted too.', false),
-  scte35_passthrough: optionalFlag('Accepted for scte35_passthough and stored under that name.'),
+  scte35_passthrough: optionalFlag('Alias of scte35_passthough; stored under that name.'),
   scte35_pid_remap: optionalNumber('PID of the cues; -1 = the source’s.', {
     ...limits.SCTE35_PID,
     also: -1,
     whole: true,
   }),
-  create_tar_file: optionalFlag('Also store segmented output as one tar.'),
+  create_tar_file: optionalFlag('Also store the segmented output as one tar archive.'),
   audio_volume: numberWithDefault('Volume in percent.', limits.AUDIO_VOLUME, 100),
-  h264_quality: choice('Speed against quality.', ['good', 'better', 'best'], 'good'),
+  h264_quality: choice('Encoding speed or quality: good is the fastest.', ['good', 'better', 'best'], 'good'),
   video_aspect_ratio: choice(
     'Display aspect and rotation.',
     [
@@ -250,7 +250,7 @@ export const jobFields = z.object({
     'passthrough',
   ),
   rotation_blackness: optionalNumber('Level in percent of the bars that a rotation leaves.', limits.ROTATION_BLACKNESS),
-  closed_captions: optionalFlag('Write closed captions to the output.'),
+  closed_captions: optionalFlag('Keep closed captions, and write them as WebVTT beside segmented output.'),
   force_progressive: flag('Deinterlace.', false),
   keep_fps: flag('Preserve the frame rate.', true),
   logo_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
@@ -258,9 +258,9 @@ export const jobFields = z.object({
     expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
   auto_detelecine_flag: optionalFlag('Inverse telecine where 3:2 pulldown is measured.'),
-  picture_transform: choice('How the picture is fitted or turned.', PICTURE_TRANSFORMS, 'none'),
+  picture_transform: choice('How the video is fitted, flipped or rotated.', PICTURE_TRANSFORMS, 'none'),
   loudness_lufs: optionalNumber(
-    'Loudness that the whole sound is brought to (EBU R 128), with true peaks below −1 dBTP. Not together with audio_volume.',
+    'Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume.',
     { ...limits.LOUDNESS_LUFS, unit: 'LUFS' },
   ),
   dynamic_range: optionalChoice(
@@ -272,10 +272,10 @@ export const jobFields = z.object({
     { ...limits.PROGRAM_NUMBER, whole: true },
   ),
   webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
-    description: 'Address that is told of the job’s end (docs/api.md).',
+    description: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
     expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
-  thumbnails: optionalFlag('Small pictures for seeking and a poster, beside segmented output.'),
+  thumbnails: optionalFlag('Thumbnails for the seek bar, and a poster.'),
   preview: optionalFlag('A still picture of the source in status.poster; absent = true.'),
   logo_position: optionalChoice('Corner of the logo; absent = top_right.', LOGO_POSITIONS),
   logo_opacity: optionalNumber('Opacity of the logo in percent; absent = 100.', limits.LOGO_OPACITY),

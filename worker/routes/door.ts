@@ -253,7 +253,7 @@ function asJobError(
   error: { code: string; message: string; field?: string | undefined; details?: unknown } | undefined,
 ): JobError {
   if (!error || !isJobErrorCode(error.code)) {
-    return { code: 'internal', message: error?.message ?? 'The transcoder gave up without saying why.' }
+    return { code: 'internal', message: error?.message ?? 'The transcoder failed without giving a reason.' }
   }
   return {
     code: error.code,

@@ -20,7 +20,7 @@ export async function serveEvents(c: Context<AppEnv>, job: JobWithTask): Promise
   if (!over) {
     const stream = await monitorOf(c.env, job.job_id).fetch(`http://monitor/?job=${job.job_id}&after=${after}`)
     if (stream.status === 200) return new Response(stream.body, stream)
-    throw new RequestError('quota_exceeded', 'Too many clients follow this job already.', {
+    throw new RequestError('quota_exceeded', 'Too many clients are already following this job.', {
       headers: { 'retry-after': '15' },
     })
   }

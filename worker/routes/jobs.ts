@@ -97,7 +97,7 @@ const listQuery = z.strictObject({
   metadata,
 })
 
-const time = { expects: 'a date and time with its zone, as in 2026-11-21T10:00:00Z' }
+const time = { expects: 'a date and time with a time zone, such as 2026-11-21T10:00:00Z' }
 const refuseListQuery = refuseQuery({
   ...pageQuery,
   search: { expects: 'a text of 1 to 200 characters' },
@@ -176,7 +176,7 @@ export const jobs = new Hono<AppEnv>()
       throw new RequestError(
         'job_finished',
         result.refusal === 'impossible'
-          ? 'The job is finished: its outputs are being put in place and can no longer be cancelled.'
+          ? 'The job is finishing: its outputs are being published, and it can no longer be cancelled.'
           : 'The job has already ended.',
       )
     }

@@ -40,7 +40,7 @@ export async function serveLogo(c: Context<DoorEnv>): Promise<Response> {
   } catch (error) {
     if (error instanceof StoreError) return error.transient ? later(error.message) : refuse(error.message)
     if (error instanceof RequestError) throw error
-    return later('The connection to its server broke.')
+    return later('The connection to its server dropped.')
   }
 }
 

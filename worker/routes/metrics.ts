@@ -44,7 +44,7 @@ function metricsText(figures: Figures, slots: number, now: number): string {
     'Jobs that failed within the last hour, by error code.',
     figures.ended.flatMap((row) => (row.code === null ? [] : [[{ code: row.code }, row.n]])),
   )
-  gauge('queue_age_seconds', 'Age of the oldest job that waits.', [[{}, age]])
+  gauge('queue_age_seconds', 'Age of the oldest waiting job.', [[{}, age]])
   gauge('slots', 'Transcoders that may run.', [[{}, slots]])
   gauge('slots_busy', 'Transcoders that run.', [[{}, figures.slots]])
   gauge(

@@ -80,7 +80,7 @@ objects.options('/*', (c) => c.body(null, 204, preflight))
 objects.get('/*', async (c) => {
   const grant = await granted(c)
   if (!grant || grant.path === '') {
-    throw new RequestError('forbidden', 'This address is not valid, or no longer. Read the job again for a new one.', {
+    throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
       headers: { ...sharing },
     })
   }

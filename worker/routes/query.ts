@@ -12,5 +12,5 @@ export const searchText = z.optional(z.string().check(z.trim(), z.minLength(1), 
 /** What the first two must be, for messages. */
 export const pageQuery = {
   limit: { expects: 'a whole number from 1 to 100', minimum: 1, maximum: 100 },
-  cursor: { expects: 'the next_cursor of the page before, or be left out for the first page' },
+  cursor: { expects: 'the next_cursor of the previous page, or left out for the first page' },
 }

@@ -18,7 +18,7 @@ export interface Received {
 }
 
 function brokenOff(): RequestError {
-  return new RequestError('invalid_request', 'The body broke off before its end.')
+  return new RequestError('invalid_request', 'The body ended before it was complete.')
 }
 
 export async function receiveRaw(

@@ -115,7 +115,7 @@ function checkChunk(c: Context<AppEnv>): void {
   const { headers } = c.req.raw
   // "All PATCH requests MUST use Content-Type: application/offset+octet-stream, otherwise the server SHOULD return a 415".
   if (!isChunk(headers)) {
-    throw new RequestError('unsupported_media_type', `A chunk needs the header Content-Type: ${CHUNK_TYPE}.`)
+    throw new RequestError('unsupported_media_type', `A chunk must have the header Content-Type: ${CHUNK_TYPE}.`)
   }
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') {
     throw new RequestError('unsupported_media_type', 'Send the chunk as it is, without Content-Encoding.')
@@ -149,9 +149,9 @@ async function standingOf(c: Context<AppEnv>, number: number) {
   const row = await findAnyUpload(c.env.DB, account, number)
   const standing = await resumable(c.env, number).look(account)
   const over = !row || row.expires_at <= Date.now() || standing?.state === 'gone'
-  if (standing && over) throw new RequestError('gone', 'This upload has expired or was deleted. Begin a new one.')
+  if (standing && over) throw new RequestError('gone', 'This upload has expired or was deleted. Start a new one.')
   if (standing?.unfinished) {
-    throw new RequestError('unavailable', 'All bytes are stored; the file is being put together. Ask again.', {
+    throw new RequestError('unavailable', 'All bytes are stored and the file is being assembled. Try again shortly.', {
       headers: { 'retry-after': '2' },
     })
   }

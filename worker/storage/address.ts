@@ -71,7 +71,7 @@ export function checkAddress(address: string | URL, policy: AddressPolicy): URL 
   if (!url) refuse('This is not a complete address of the form https://host/path.')
   if (!(url.protocol in defaultPorts)) refuse(`Only http and https addresses are allowed, not ${url.protocol}`)
   if (url.username !== '' || url.password !== '') {
-    refuse('An address must not carry a user name or password; use access_key and secret_key.')
+    refuse('An address must not contain a user name or password; use access_key and secret_key.')
   }
   if (url.hostname === '') refuse('The address has no host.')
   if (policy.allowPrivateHosts.has(hostAndPort(url))) return url

@@ -30,8 +30,8 @@ const sentences: Partial<Record<StoreErrorCode, string>> = {
   forbidden: 'refuses access to the file',
   not_found: 'has no such file',
   source_changed: 'has replaced the file while it was being read',
-  range_not_satisfiable: 'has fewer bytes than were asked for',
-  unreachable: 'cannot deliver the file now',
+  range_not_satisfiable: 'has fewer bytes than requested',
+  unreachable: 'cannot deliver the file at the moment',
 }
 
 /** What a response says about the file that it is taken from. */
@@ -54,7 +54,7 @@ export function httpSource(
   { provider, name: host }: HttpNames = { provider: 'http', name: URL.parse(String(url))?.host ?? 'The server' },
 ): Source {
   function problem(operation: string, code: StoreErrorCode, status: number | null, why?: string): StoreError {
-    const text = `${host} ${why ?? sentences[code] ?? 'answers in a way that is not HTTP'}`
+    const text = `${host} ${why ?? sentences[code] ?? 'does not answer in valid HTTP'}`
     return new StoreError(code, provider, operation, status === null ? `${text}.` : `${text} (${status}).`, status)
   }
 
@@ -68,7 +68,7 @@ export function httpSource(
     const coding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
     if (response.ok && coding !== '' && coding !== 'identity') {
       await response.body?.cancel()
-      throw problem(operation, 'invalid', null, `compresses the file (${coding}) although it was asked not to`)
+      throw problem(operation, 'invalid', null, `compresses the file (${coding}) although it was asked not to do so`)
     }
     return response
   }
@@ -143,11 +143,11 @@ function verdict(
   pin: Version | null,
 ): { code: StoreErrorCode; why?: string } | null {
   if (response.status === 206) {
-    if (!range) return { code: 'invalid', why: 'answers with a part of the file where all of it was asked for' }
+    if (!range) return { code: 'invalid', why: 'answers with part of the file although all of it was requested' }
     const asked = range.length ?? Number.POSITIVE_INFINITY
     const said = contentLength(response)
     if (!found || found.offset !== range.offset || found.length > asked || (said !== null && said !== found.length)) {
-      return { code: 'invalid', why: 'answers with another range than was asked for' }
+      return { code: 'invalid', why: 'answers with a different range from the one requested' }
     }
   }
   if (!pin) return null

@@ -38,16 +38,16 @@ interface Receipt {
 
 const statuses: Readonly<Record<number, [StoreErrorCode, string]>> = {
   401: ['forbidden', 'does not accept the credentials'],
-  403: ['forbidden', 'does not allow to write there'],
+  403: ['forbidden', 'does not allow writing there'],
   404: ['not_found', 'has no such directory'],
-  405: ['forbidden', 'does not take files by PUT'],
+  405: ['forbidden', 'does not accept files by PUT'],
   407: ['forbidden', 'does not accept the credentials'],
   408: ['unreachable', 'gave up waiting'],
   409: ['not_found', 'has no such directory'],
-  413: ['too_large', 'does not take a file of that size'],
-  425: ['unreachable', 'asks to come again'],
-  429: ['unreachable', 'asks to come again'],
-  501: ['forbidden', 'does not take files by PUT'],
+  413: ['too_large', 'does not accept a file of that size'],
+  425: ['unreachable', 'asks to try again later'],
+  429: ['unreachable', 'asks to try again later'],
+  501: ['forbidden', 'does not accept files by PUT'],
   507: ['quota_exceeded', 'has no space left'],
 }
 
@@ -77,10 +77,10 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
     const [code, why] =
       status >= 300 && status < 400
         ? // A body that streams cannot be sent twice, and credentials belong to the host that was named.
-          (['forbidden', 'redirects instead of taking the file; name the final address'] as const)
+          (['forbidden', 'redirects instead of accepting the file; use the final address'] as const)
         : (statuses[status] ??
           (status >= 500
-            ? (['unreachable', 'cannot take the file now'] as const)
+            ? (['unreachable', 'cannot accept the file at the moment'] as const)
             : (['forbidden', 'refuses the file'] as const)))
     const seconds = /^\d{1,6}$/.exec(response.headers.get('retry-after')?.trim() ?? '')?.[0]
     const more = seconds === undefined ? {} : { retryAfterMs: Number(seconds) * 1000 }
@@ -162,7 +162,7 @@ export function httpSink({ root, access, caching, transport, staging }: HttpPlac
       if (wrong || isLengthError(error)) throw wrongLength(operation, size, 'body_broken')
       if (broken instanceof StoreError) throw broken
       if (!stalled) throw error
-      const why = `${host} took nothing of the file for ${STALL_MS / 1000} seconds.`
+      const why = `${host} accepted no data for ${STALL_MS / 1000} seconds.`
       throw new StoreError('unreachable', PROVIDER, operation, why)
     } finally {
       clearTimeout(timer)
@@ -317,5 +317,5 @@ function isLengthError(error: unknown): boolean {
 }
 
 function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
-  return new StoreError(code, PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
+  return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
 }

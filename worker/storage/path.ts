@@ -16,6 +16,7 @@ export function keyBelow(prefix: string, path: string, provider: string, operati
     /[\u0000-\u001f\u007f\\]/.test(path) ||
     !path.isWellFormed() ||
     new TextEncoder().encode(key).byteLength > MAX_LENGTH.path_bytes
-  if (wrong) throw new StoreError('invalid', provider, operation, 'The path of an object is not a plain relative path.')
+  if (wrong)
+    throw new StoreError('invalid', provider, operation, 'The path of an object must be a plain relative path.')
   return key
 }

@@ -34,7 +34,7 @@ const platformAnswers: Readonly<Record<number, { cause: LastingError; why: strin
   521: { cause: 'connection_refused', why: 'refuses connections' },
   525: { cause: 'tls_failed', why: 'fails at the TLS handshake' },
   526: { cause: 'tls_failed', why: 'has a certificate that is not accepted' },
-  530: { cause: 'host_not_found', why: 'does not exist, or its name has no address' },
+  530: { cause: 'host_not_found', why: 'does not exist or has no address' },
 }
 /** 530 stands for all errors from 1000 on; 1016 is that of a name without an address. */
 const NO_ADDRESS = /\b1016\b/
@@ -102,7 +102,7 @@ export async function guardedFetch(
     if (!reads) {
       throw fail(
         'invalid',
-        `${url.host} answers ${init.method ?? 'GET'} with a redirect; name the final address instead.`,
+        `${url.host} answers ${init.method ?? 'GET'} with a redirect; use the final address instead.`,
       )
     }
     const next = check(URL.parse(location, url) ?? location)

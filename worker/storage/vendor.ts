@@ -125,7 +125,7 @@ function isLengthError(error: unknown): boolean {
 }
 
 function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
-  return new StoreError(code, PROVIDER, operation, `The body broke off or is not of the ${size} bytes announced.`)
+  return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
 }
 
 export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | null = null): Sink {

@@ -34,7 +34,7 @@ export function checkVersion(headers: Headers): void {
   if (headers.get('tus-resumable') === VERSION) return
   throw new RequestError(
     'unsupported_version',
-    `This service speaks version ${VERSION} of tus: Tus-Resumable: ${VERSION}.`,
+    `This service supports tus ${VERSION}: send Tus-Resumable: ${VERSION}.`,
     {
       field: 'Tus-Resumable',
       headers: { 'tus-version': VERSION },
@@ -48,7 +48,8 @@ export function uploadLength(headers: Headers): number {
     throw invalid('Upload-Concat', 'The extension concatenation is not supported. Send the file as one upload.')
   }
   if (headers.has('upload-defer-length')) {
-    const reason = 'The extension creation-defer-length is not supported: parts are cut for the length of the file.'
+    const reason =
+      'The extension creation-defer-length is not supported: send Upload-Length, from which the size of parts is derived.'
     throw invalid('Upload-Defer-Length', `${reason} Send Upload-Length.`)
   }
   const length = naturalNumber(headers.get('upload-length') ?? '')
@@ -86,11 +87,11 @@ export function uploadChecksum(headers: Headers): Checksum | null {
   const [name = '', value = '', ...rest] = text.trim().split(' ')
   const algorithm = Object.hasOwn(algorithms, name) ? algorithms[name] : undefined
   if (!algorithm) {
-    throw invalid('Upload-Checksum', `Upload-Checksum takes one of ${Object.keys(algorithms).join(', ')}.`)
+    throw invalid('Upload-Checksum', `Upload-Checksum must use one of ${Object.keys(algorithms).join(', ')}.`)
   }
   const bytes = base64(value)
   if (!bytes || value === '' || rest.length > 0) {
-    throw invalid('Upload-Checksum', 'Upload-Checksum is an algorithm, a space and the checksum in Base64.')
+    throw invalid('Upload-Checksum', 'Upload-Checksum must be an algorithm, a space and the checksum in Base64.')
   }
   return { algorithm, digest: hexadecimal(bytes) }
 }
@@ -117,9 +118,9 @@ export function uploadMetadata(headers: Headers): Metadata {
     const [key = '', value = '', ...rest] = pair.trim().split(' ')
     const bytes = base64(value)
     if (!/^[\x21-\x7e]+$/.test(key) || !bytes || rest.length > 0) {
-      throw invalid('Upload-Metadata', 'Upload-Metadata is a list of "key Base64-value", separated by commas.')
+      throw invalid('Upload-Metadata', 'Upload-Metadata must be a comma-separated list of "key Base64-value".')
     }
-    if (values.has(key)) throw invalid('Upload-Metadata', 'Each key of Upload-Metadata may occur only once.')
+    if (values.has(key)) throw invalid('Upload-Metadata', 'Each key of Upload-Metadata may appear only once.')
     values.set(key, new TextDecoder().decode(bytes))
   }
   if (values.size > MAX_METADATA_KEYS) {

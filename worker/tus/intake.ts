@@ -67,17 +67,18 @@ export class Intake {
       if (!complete) {
         // Its promise would otherwise be a rejection that nobody takes.
         await this.#hashing?.close()
-        throw brokenOff('Nothing of it was kept, since its checksum could not be compared.')
+        throw brokenOff('None of it was kept, because its checksum could not be verified.')
       }
       await this.#hashing?.close()
       if (hexadecimal(new Uint8Array(await this.#hash.digest)) !== this.#chunk.checksum?.digest) {
-        throw new RequestError('checksum_mismatch', 'The chunk is not what its checksum says. Nothing of it was kept.')
+        throw new RequestError('checksum_mismatch', 'The chunk does not match its checksum. None of it was kept.')
       }
     }
     const isPart = this.#filled === this.#buffer.length || this.#offset === this.#length
     if (isPart && this.#filled > 0) await this.#send()
     this.#store.keep(this.#unproven, this.#offset, this.#buffer.subarray(0, this.#filled), this.#kept)
-    if (!complete) throw brokenOff('What came before is kept: ask for the offset with HEAD and go on from there.')
+    if (!complete)
+      throw brokenOff('The bytes received before that are kept: request the offset with HEAD and continue from there.')
   }
 
   /** → false for a body that broke off. */
@@ -118,5 +119,5 @@ export class Intake {
 }
 
 function brokenOff(what: string): RequestError {
-  return new RequestError('invalid_request', `The body broke off before its end. ${what}`)
+  return new RequestError('invalid_request', `The body ended before it was complete. ${what}`)
 }

@@ -29,7 +29,7 @@ export function resumable(env: Env, number: number) {
 }
 
 function gone(): RequestError {
-  return new RequestError('gone', 'This upload has expired or was deleted. Begin a new one.')
+  return new RequestError('gone', 'This upload has expired or was deleted. Start a new one.')
 }
 
 export class ResumableUpload extends DurableObject<Env> {
@@ -76,7 +76,7 @@ export class ResumableUpload extends DurableObject<Env> {
       if (!(error instanceof StoreError)) throw error
       console.error(JSON.stringify({ level: 'warn', msg: 'upload not stored', error: error.message }))
       return errorResponse(
-        new RequestError('unavailable', 'The store does not answer. Ask for the offset and go on from there.', {
+        new RequestError('unavailable', 'The store does not respond. Request the offset and continue from there.', {
           headers: { 'retry-after': '2' },
         }),
       )
@@ -99,7 +99,7 @@ export class ResumableUpload extends DurableObject<Env> {
     if (record.state === 'open' && record.expiresAt <= Date.now()) throw gone()
     // "If the offsets do not match, the Server MUST respond with the 409 Conflict status without modifying the upload resource."
     if (offset !== record.offset) {
-      throw new RequestError('conflict', `The upload has ${record.offset} bytes; this chunk begins at ${offset}.`, {
+      throw new RequestError('conflict', `The upload has ${record.offset} bytes; this chunk starts at ${offset}.`, {
         field: 'Upload-Offset',
         headers: { 'upload-offset': String(record.offset) },
       })

@@ -10,7 +10,7 @@ test.each([
   ['segment_lengt', '', '; did you mean segment_length?'],
   ['closed_captionss', '', '; did you mean closed_captions?'],
   ['bitrate', 'videoProfiles[0]', ''],
-  ['gop_length', 'videoProfiles[0]', '; gop_length is a field of the job itself, beside videoProfiles'],
+  ['gop_length', 'videoProfiles[0]', '; gop_length is a field of the job itself, at the level of videoProfiles'],
   ['video_bitrate', '', '; video_bitrate is a field of videoProfiles[]'],
   ['audioCodec', '', '; audio_codec is a field of audioProfiles[]'],
   ['source_stream', 'videoProfiles[2]', '; source_stream is a field of audioProfiles[]'],

@@ -360,7 +360,7 @@ describe('every combination that is not legal', () => {
       'conflict',
       'scte35_passthrough',
       'scte35_passthough',
-      'give one of them',
+      'send only one of them',
     ],
     [
       'two spellings that contradict each other: audio',
@@ -368,7 +368,7 @@ describe('every combination that is not legal', () => {
       'conflict',
       'separate_audio',
       'master_variant_mode',
-      'give one of them',
+      'send only one of them',
     ],
     [
       'a loudness and a volume',

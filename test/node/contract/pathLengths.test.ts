@@ -153,7 +153,7 @@ describe('the longest path that is accepted', () => {
       {
         code: 'invalid_output_path',
         field: shape.field,
-        message: expect.stringContaining(`it may have ${longest} bytes here`),
+        message: expect.stringContaining(`it may have at most ${longest} bytes here`),
         maximum: longest,
       },
     ])

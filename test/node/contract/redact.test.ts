@@ -145,7 +145,7 @@ describe('an address as the service shows it is no address', () => {
     const [problem, ...more] = refuse(request({ [field]: address, cloud_credentials }))
     expect(more).toEqual([])
     expect(problem).toMatchObject({ code, field })
-    expect(problem?.message).toContain('name the whole address')
+    expect(problem?.message).toContain('send the full address')
     expect(problem?.message.includes('leave it out')).toBe(field !== 'input')
   })
 

@@ -51,7 +51,7 @@ test('each output is told in sentences and in numbers', () => {
     'h.264 (preset veryfast), 500 kbps on average with peaks of 750, in a buffer of 1.5 Mbit.',
     'Closed GOPs of 50 frames (2 s), 2 B-frames between anchors.',
     'Audio: aac stereo at 128 kbps, 48000 Hz, from source stream 1.',
-    'Captions inside the pictures are carried over, where there are some.',
+    'Captions inside the video are kept if the source has any.',
   ])
   expect(plan.outputs[0]).toMatchObject({
     path: 'out_0.mp4',
@@ -129,6 +129,6 @@ test('segmented output is told by rendition: its directory, its pictures or its 
 test('renditions with audio apart name it, those without say so', () => {
   const packaging = packaged({ dash: true })
   const last = (spec: JobSpec) => estimate(spec).plan.outputs[0]!.description
-  expect(last(job({ packaging }))).toContain('Audio is apart: audio_0.')
+  expect(last(job({ packaging }))).toContain('Audio is separate: audio_0.')
   expect(last(job({ packaging, audio: [] }))).toContain('No audio.')
 })

@@ -26,5 +26,5 @@ test('a transcoder that is stopped (SIGSTOP) is told by /health, ended, and star
   media.release()
   expect(await service.ended(id, JOB_PATIENCE_MS)).toMatchObject({ state: 'ready', error: null })
   await until('/health to be well', async () => (await health())['status'] === 'ok')
-  expect(service.stderr()).toMatch(/^The transcoder is ended: it has not answered for 30 s\.$/m)
+  expect(service.stderr()).toMatch(/^Restarting the transcoder: it has not responded for 30 s\.$/m)
 })

@@ -74,7 +74,7 @@ test(
     }
     expect((await service.status(ids[1]!))?.waiting_for).toMatchObject({
       code: 'source_unreachable',
-      message: `127.0.0.1:${portOf(source)} cannot deliver the file now (500).`,
+      message: `127.0.0.1:${portOf(source)} cannot deliver the file at the moment (500).`,
     })
     const other = await service.ended(await service.create(jobOf(upload, 'file-upload')))
     expect(other).toMatchObject({ state: 'ready', error: null })

@@ -161,7 +161,7 @@ const refusals: [number, string, RegExp, Record<string, string>?][] = [
   [409, 'not_found', /directory/],
   [413, 'too_large', /size/],
   [429, 'unreachable', /again/],
-  [500, 'unreachable', /now/],
+  [500, 'unreachable', /at the moment/],
   [507, 'quota_exceeded', /space/],
   [301, 'forbidden', /redirects/, { location: 'https://elsewhere.example.com/' }],
   [307, 'forbidden', /redirects/, { location: 'https://elsewhere.example.com/' }],

@@ -48,7 +48,7 @@ function withToken(token: Bearer, transport: Transport): { sign: Sign; transport
       const refused = response.status === 401
       if (!(await token.told(header, refused)) || !refused) return response
       await response.body?.cancel()
-      const message = 'Google no longer takes a token that it took before.'
+      const message = 'Google rejects a token that it accepted before.'
       throw new StoreError('unreachable', PROVIDER, 'token', message, response.status)
     },
   }

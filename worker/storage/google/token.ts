@@ -146,5 +146,5 @@ function refusal(status: number, answer: Record<string, unknown>): StoreError {
   if (error === 'invalid_grant' || error === 'invalid_client' || status === 401) {
     return fail('credentials_invalid', 'Google does not accept the given private_key for client_email')
   }
-  return fail('unreachable', 'Google does not give a token now')
+  return fail('unreachable', 'Google cannot issue a token at the moment')
 }

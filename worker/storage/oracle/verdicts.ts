@@ -52,17 +52,17 @@ const statuses: Readonly<Record<number, StoreErrorCode>> = {
 
 const sentences: Partial<Record<StoreErrorCode, string>> = {
   not_found: 'has no such object',
-  no_such_bucket: 'does not exist, or the given user must not know of it',
+  no_such_bucket: 'does not exist or is not visible to the given user',
   no_such_upload: 'has no such upload: it was completed or aborted before',
   forbidden: 'does not allow this to the given user',
   credentials_invalid: 'does not accept the given private_key for tenancy_ocid, user_ocid and oci_fingerprint',
   clock_skew: 'says that the clock of the service is wrong',
   source_changed: 'has replaced the object while it was being read',
-  range_not_satisfiable: 'has fewer bytes than were asked for',
+  range_not_satisfiable: 'has fewer bytes than requested',
   too_large: 'says that the object is too large',
   quota_exceeded: 'has no space left for this tenancy',
-  invalid: 'does not take this request',
-  unreachable: 'cannot do this now',
+  invalid: 'rejects this request',
+  unreachable: 'cannot process this request at the moment',
 }
 
 /** Oracle, "Maximum Allowed Client Clock Skew". */
@@ -74,7 +74,7 @@ export function oracleRefused(place: string, refusal: OracleRefusal): StoreError
   const { operation, status } = refusal
   const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
   const code = verdict(refusal, own)
-  const text = `${place} ${sentences[code] ?? 'does not take this request'} (${status}${own === null ? '' : ` ${own}`}).`
+  const text = `${place} ${sentences[code] ?? 'rejects this request'} (${status}${own === null ? '' : ` ${own}`}).`
   return new StoreError(code, 'oracle', operation, text, status, {
     providerCode: own,
     retryAfterMs: refusal.retryAfterMs,

@@ -146,7 +146,7 @@ export function wrongLength(
   size: number,
   code: 'invalid' | 'body_broken' = 'invalid',
 ): StoreError {
-  return new StoreError(code, store.provider, operation, `The body is not of the ${size} bytes announced.`)
+  return new StoreError(code, store.provider, operation, `The body does not have the announced ${size} bytes.`)
 }
 
 function hex(digest: ArrayBuffer): string {
