@@ -194,7 +194,7 @@ function Measured({ media, peak }: { media: MediaFacts; peak: number }) {
   )
 }
 
-const ratesOf = <Rates extends Pick<MediaFacts, 'average_bitrate_kbps' | 'peak_bitrate_kbps'>>(rates: Rates) => ({
+const ratesOf = (rates: Pick<MediaFacts, 'average_bitrate_kbps' | 'peak_bitrate_kbps'>) => ({
   average_bitrate_kbps: rates.average_bitrate_kbps,
   peak_bitrate_kbps: rates.peak_bitrate_kbps,
 })

@@ -17,8 +17,12 @@ interface PlayerProps {
   autoPlay?: boolean
   /** Fills the box around it instead of keeping the proportions of the video, as in an iframe. */
   fill?: boolean
+  /** Seconds that playback begins at. */
+  startAt?: number
   /** Playback was asked for. */
   onStart?: () => void
+  /** Playback failed at this second. True: the page goes on with something else, and nothing is said of it here. */
+  onFailure?: (message: string, at: number) => Promise<boolean>
 }
 
 /** Controls go away so long after the last movement, while it plays. */
@@ -38,7 +42,7 @@ export function Player(props: PlayerProps) {
   return <Playback key={`${props.source.kind} ${placeOf(props.source)}`} {...props} />
 }
 
-function Playback({ media, source, autoPlay, fill, onStart }: PlayerProps) {
+function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }: PlayerProps) {
   const frame = useRef<HTMLDivElement>(null)
   const video = useRef<HTMLVideoElement>(null)
   const [first] = useState(source)
@@ -54,7 +58,9 @@ function Playback({ media, source, autoPlay, fill, onStart }: PlayerProps) {
   const full = useFullscreen(frame)
   const { title, poster, captions: files } = media
 
-  const fail = (message: string): void => {
+  const fail = async (message: string): Promise<void> => {
+    const goesOn = await onFailure?.(message, video.current?.currentTime || (startAt ?? 0))
+    if (goesOn === true || gone.current) return
     setFailure(message)
     setPhase('failed')
   }
@@ -71,7 +77,7 @@ function Playback({ media, source, autoPlay, fill, onStart }: PlayerProps) {
       else {
         const { openStream } = await import('./stream.ts')
         const opened = await openStream(element, first, {
-          onError: fail,
+          onError: (message) => void fail(message),
           onRendition: () => setAutomatic(stream.current?.playing() ?? null),
         })
         if (gone.current) return void opened.destroy()
@@ -80,10 +86,11 @@ function Playback({ media, source, autoPlay, fill, onStart }: PlayerProps) {
         setAutomatic(opened.playing())
       }
       setPhase('open')
+      if (startAt) element.currentTime = startAt
       // A browser may want one more press: then the button is there.
       await element.play().catch(() => undefined)
     } catch (error) {
-      if (!gone.current) fail(error instanceof Error ? error.message : String(error))
+      if (!gone.current) await fail(error instanceof Error ? error.message : String(error))
     }
   }
   useEffect(() => {
@@ -172,7 +179,7 @@ function Playback({ media, source, autoPlay, fill, onStart }: PlayerProps) {
         onClick={toggle}
         onError={() => {
           // Shaka says more about its own failures.
-          if (first.kind === 'file' && video.current?.hasAttribute('src')) fail(CANNOT)
+          if (first.kind === 'file' && video.current?.hasAttribute('src')) void fail(CANNOT)
         }}
       >
         {first.kind === 'file' ? files.map((file) => <Track key={file.label} file={file} />) : null}
