@@ -4,10 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/audio.ts'
 import { acceptedValues } from '#contract/availability.ts'
-import { minimumBitrateKbps } from '#contract/bitrate.ts'
+import { fitsCodec, minimumBitrateKbps } from '#contract/bitrate.ts'
 import { jobErrors } from '#contract/errors.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/request.ts'
 import { requestErrors } from '#contract/errors.ts'
+import { CLASSES, rungBitrateKbps } from '../transcoder/plan/ladder.ts'
 
 const target = fileURLToPath(new URL('../docs/parameters.md', import.meta.url))
 
@@ -20,13 +21,13 @@ function defaultOf(schema: object): string {
   return def.type === 'default' ? `\`${JSON.stringify(def.defaultValue)}\`` : ''
 }
 
-/** Which values work in this version. */
-function availability(path: string, values: readonly unknown[]): string {
+/** What this version does not have of a field; most have everything. */
+function restriction(path: string, values: readonly unknown[]): string {
   const accepted = acceptedValues(path, values)
-  if (accepted === null) return 'yes'
+  if (accepted === null) return ''
   return accepted.length === 0
-    ? 'not available yet'
-    : `only ${accepted.map((value) => `\`${String(value)}\``).join(', ')}`
+    ? ' **Not available in this version.**'
+    : ` **In this version only ${accepted.map((value) => `\`${String(value)}\``).join(', ')}.**`
 }
 
 function table(schema: Shaped, prefix: string): string {
@@ -34,12 +35,10 @@ function table(schema: Shaped, prefix: string): string {
     const meta = fields.get(member as never)
     if (!meta) return ''
     const values = meta.allowed && meta.allowed.length > 0 ? meta.allowed : [true, false]
-    const works = availability(`${prefix}${name}`, values)
-    return `| \`${name}\` | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meta.description} | ${works} |`
+    const meaning = meta.description + restriction(`${prefix}${name}`, values)
+    return `| \`${name}\` | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meaning} |`
   })
-  return ['| field | default | must be | meaning | works |', '|---|---|---|---|---|', ...rows.filter(Boolean)].join(
-    '\n',
-  )
+  return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows.filter(Boolean)].join('\n')
 }
 
 function bitrates(): string {
@@ -68,6 +67,28 @@ function bitrates(): string {
         codec === 'mpeg2' && width > 1920 ? 'no level' : minimumBitrateKbps(codec, width, height, mode),
       )
       return `| ${width}×${height} | ${cells.join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+function ladder(): string {
+  const classes = CLASSES.toSorted((a, b) => b - a)
+  const columns = (['h264', 'hevc', 'mpeg2'] as const).flatMap((codec) =>
+    [30, 60].map((framesPerSecond) => ({ codec, framesPerSecond })),
+  )
+  const cells = (width: number, height: number) =>
+    columns.map(({ codec, framesPerSecond }) =>
+      fitsCodec(codec, width, height) ? rungBitrateKbps(codec, { width, height }, framesPerSecond) : 'no level',
+    )
+  const heads = columns.map(
+    ({ codec, framesPerSecond }) => `${codec === 'h264' ? 'h.264' : codec}, ${framesPerSecond} fps`,
+  )
+  return [
+    `| rung | 16:9 | ${heads.join(' | ')} |`,
+    `|---|---|${heads.map(() => '---|').join('')}`,
+    ...classes.map((lines) => {
+      const width = 2 * Math.round((lines * 16) / 9 / 2)
+      return `| ${lines}p | ${width}×${lines} | ${cells(width, lines).join(' | ')} |`
     }),
   ].join('\n')
 }
@@ -109,9 +130,37 @@ Minimum of \`video_bitrate\` in kbps: \`max(100, round50(2300 × (w·h / 2073600
 
 ${bitrates()}
 
+### \`ladder\`: sizes and bitrates chosen from the source
+
+With \`"ladder": "auto"\`, \`videoProfiles\` is left out. The source gets every rung of this table that is not larger than
+itself (540p, or 480p where it has no 540 lines), all with its own frame rate, progressive, \`vbr\` and every audio profile.
+Bitrates are in kbps; between the columns, and for other shapes, they follow from pixels and frame rate.
+
+${ladder()}
+
+- The table's sizes are boxes: a source of another shape fills the box as far as it can. A 1920×800 source has a 1080p rung of
+  1920×800, and a portrait source stands upright, 1080×1920.
+- Anamorphic sources become square pixels. Nothing is upscaled.
+- A source that is smaller than 240p gets one rung of its own size.
+- Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, the directories of segmented output \`video_<rung>p\`.
+  \`status.outputs[].profile\` counts the rungs from 0. A [dry run](dry-run.md) lists them.
+
+### \`allow_upscaling\`: profiles larger than the source
+
+| value | a video profile that is larger than the source |
+|---|---|
+| absent | is made, with the warning \`upscaled\` |
+| \`true\` | is made |
+| \`false\` | is left out, with the warning \`rung_left_out\`. When every profile is larger, the smallest is made at the source's size with its own bitrate (\`rung_at_source_size\`) |
+
+The picture counts, as it is shown: upright, in square pixels, without bars and without what is cropped. Two pixels more are
+rounding.
+
 ## Element of \`audioProfiles\` (0 to 8)
 
-A profile without \`source_stream\` produces no audio, with a warning.
+A profile without \`source_stream\` produces no audio, with a warning. A \`source_stream\` that the source lacks fails the job with
+\`audio_stream_missing\`; with \`"optional": true\` the profile is left out instead, with the warning \`audio_left_out\`, so that a
+source without audio gives video-only outputs.
 
 ${table(audioProfile, 'audioProfiles[].')}
 

@@ -24,6 +24,10 @@ test.for(codes)('the dashboard has advice for the error %s (web/src/advice.ts)',
   expect(adviceFor(code)).toMatch(/^[A-Z].{20,}\.$/)
 })
 
+test('audio that the source lacks need not fail the job, and the advice says so', () => {
+  expect(adviceFor('audio_stream_missing')).toContain('set optional on the audio profile')
+})
+
 test('the form has a place for every field of a job (web/src/form/groups.ts)', () => {
   const placed = [...groups.flatMap(({ fields }) => fields), ...elsewhere]
   expect(placed.toSorted()).toEqual(Object.keys(jobFields.shape).toSorted())

@@ -9,7 +9,7 @@ import { toNumber } from './rational.ts'
 import { shownSize, type Size } from './shown.ts'
 
 /** Lines of a 16:9 picture; of other shapes, what fits into its box. */
-const CLASSES = [2160, 1080, 720, 540, 480, 360, 240] as const
+export const CLASSES = [2160, 1080, 720, 540, 480, 360, 240] as const
 /** A source that is cropped a little is still of its class: its rung has the source's own size then. */
 const FILLS = 0.95
 
@@ -37,7 +37,7 @@ export function rungsOf(spec: JobSpec, video: VideoStream, any: VideoProfile): V
     output: spec.packaging === null ? '' : `video_${lines}p`,
     ...size,
     mode: 'vbr',
-    bitrateKbps: bitrateOf(spec.videoCodec, size.width === 0 ? source : size, framesPerSecond),
+    bitrateKbps: rungBitrateKbps(spec.videoCodec, size.width === 0 ? source : size, framesPerSecond),
     // Made for players, which show progressive pictures.
     progressive: true,
   }))
@@ -70,7 +70,8 @@ function scaledSize({ width, height }: Size, scale: number): Size {
   return { width: round(width * scale), height: round(height * scale) }
 }
 
-function bitrateOf(codec: VideoCodec, { width, height }: Size, framesPerSecond: number): number {
+/** kbps on average, for a width and a height in pixels. */
+export function rungBitrateKbps(codec: VideoCodec, { width, height }: Size, framesPerSecond: number): number {
   const size = ((width * height) / REFERENCE.pixels) ** SIZE_EXPONENT
   const rate = Math.max(1, framesPerSecond / REFERENCE.framesPerSecond) ** RATE_EXPONENT
   const kbps = 50 * Math.round((REFERENCE.kbps * size * rate * CODEC_FACTOR[codec]) / 50)

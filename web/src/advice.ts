@@ -42,7 +42,8 @@ const advice: Readonly<Record<string, string>> = {
     'Convert the source into a common format first, for example H.264 in MP4; where its server is at fault, upload the file.',
   logo_unavailable: 'Check the address of the logo: a PNG, JPEG or WebP picture of at most 5 MB.',
   no_video: 'The source has no picture. Ask for its sound alone with audio_output_path.',
-  audio_stream_missing: 'Choose a source_stream that exists; the message says how many there are.',
+  audio_stream_missing:
+    'Choose an audio stream that the source has (the message says how many there are), or set optional on the audio profile: then the outputs are made without it.',
   program_missing: 'Choose a program_number that is in the transport stream; the message lists them.',
   // Of jobs: what was asked for.
   video_bitrate_too_low: 'Raise video_bitrate to the minimum that the message names, or make the picture smaller.',
