@@ -1,4 +1,4 @@
-// In charge of: what `npm start` tells a person: where it is, the keys, lines that work, where the data lies.
+// In charge of: what `npm start` prints: addresses, keys, where the data is, and a first step for dashboard, command and curl.
 import { relative } from 'node:path'
 import type { LocalSettings } from './settings.ts'
 import { STARTED_FROM } from './settings.ts'
@@ -8,23 +8,31 @@ export function welcome(service: RunningService, settings: LocalSettings): strin
   const { baseUrl, apiKey, adminKey, engine, transcoderUrls } = service
   const near = relative(STARTED_FROM, settings.stateDir)
   return `
-Splicepoint serves at  ${baseUrl}
-Dashboard              ${baseUrl}/   (sign in with the API key)
-API reference          ${baseUrl}/docs
-API key                ${apiKey}   (jobs and uploads)
-Admin key              ${adminKey}   (issues keys, sets quotas, reads /metrics)
-Data, logs, secrets    ${near === '' || near.startsWith('..') ? settings.stateDir : near}
-${engine === null ? `Transcoders            ${transcoderUrls.join(', ')}` : `ffmpeg                 ${engine.version} (${engine.ffmpeg})`}
+Splicepoint is running at ${baseUrl}
 
-In another terminal, paste this and go on with the README, or transcode a file of yours:
+Dashboard      ${baseUrl}/   (sign in with the API key)
+API reference  ${baseUrl}/docs
+API key        ${apiKey}   (jobs and uploads)
+Admin key      ${adminKey}   (issues keys, sets quotas, reads /metrics)
+Data and logs  ${near === '' || near.startsWith('..') ? settings.stateDir : near}
+${engine === null ? `Transcoders    ${transcoderUrls.join(', ')}` : `ffmpeg         ${engine.version} (${engine.ffmpeg})`}
+
+Get started:
+
+1. In the browser, open ${baseUrl}/, sign in with the API key and drop a file.
+
+2. In another terminal, paste this line first:
 
   export BASE=${baseUrl} KEY=${apiKey} ADMIN_KEY=${adminKey} SPLICEPOINT_URL=${baseUrl} SPLICEPOINT_KEY=${apiKey}
-  npx splicepoint submit film.mp4 -r 720 --download out
 
-A key for somebody else, with an account of its own:
+   Then transcode a file and get a link that plays it:
 
-  curl -u "$ADMIN_KEY:" --json '{"account": "studio", "label": "first"}' "$BASE/api/v0/keys"
+  npx splicepoint submit film.mp4 --hls --share
 
-Ctrl-C stops everything.
+   Or upload it with curl, and continue with README.md:
+
+  curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"
+
+Press Ctrl-C to stop.
 `
 }

@@ -173,12 +173,12 @@ describe('docs/api.md', () => {
   })
 
   it('is the only page with a table of them', async () => {
-    for (const name of (await readdir(join(ROOT, 'docs'))).filter((file) => file.endsWith('.md')))
-      if (name !== 'api.md')
-        expect(
-          (await read(`docs/${name}`)).match(/^\| `(?:GET|POST|DELETE)[^|]* \/api\/v0\/job/gm) ?? [],
-          name,
-        ).toEqual([])
+    const others = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== 'api.md')
+    expect(others.length).toBeGreaterThan(15)
+    for (const name of others)
+      expect((await read(`docs/${name}`)).match(/^\| `(?:GET|POST|DELETE)[^|]* \/api\/v0\/job/gm) ?? [], name).toEqual(
+        [],
+      )
   })
 })
 

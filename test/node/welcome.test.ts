@@ -30,11 +30,12 @@ test('the first line sets what the README and the command ask for', () => {
 test('both keys are shown, each with what it is for', () => {
   expect(line('API key')).toMatch(/key_CWgoXYTY5ygPTxGSZxAq8RK7 +\(jobs and uploads\)$/)
   expect(line('Admin key')).toMatch(/admin_9X2pQeVYqk1mA7 +\(issues keys, .*\)$/)
-  expect(line('curl ')).toContain('-u "$ADMIN_KEY:"')
 })
 
-test('the second is a command that there is', () => {
+test('dashboard, command and curl have a first line each', () => {
   const [npx, name, ...args] = line('npx ').trim().split(' ')
   expect([npx, name]).toEqual(['npx', 'splicepoint'])
-  expect(parse(args)).toMatchObject({ name: 'submit', words: ['film.mp4'], values: { download: 'out' } })
+  expect(parse(args)).toMatchObject({ name: 'submit', words: ['film.mp4'], values: { hls: true, share: true } })
+  expect(line('1. ')).toContain(`open ${service.baseUrl}/`)
+  expect(line('curl ')).toBe('  curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"')
 })

@@ -19,7 +19,8 @@ let service: Service
 let browser: Browser
 let site: Site
 let space: Awaited<ReturnType<typeof workspace>>
-let status: PublicStatus
+let outputs: PublicStatus['outputs']
+let poster: string
 let share: Share
 let page: string
 beforeAll(async () => {
@@ -30,16 +31,20 @@ beforeAll(async () => {
   site = await Site.start()
   service = await Service.start({ LEASE_SECONDS: '30' })
   browser = await launch(chromium)
-  const id = await service.create({
-    input: await service.upload(space.file('film.mp4')),
-    output_container: 'mp4',
-    segmented_output_hls: true,
-    ladder: 'auto',
-    audioProfiles: [{ source_stream: 1, optional: true }],
-    cloud_credentials: { input: { cloud_provider: 'file-upload' } },
-  })
-  status = await service.ended(id)
-  expect(status.error).toBeNull()
+  const input = await service.upload(space.file('film.mp4'))
+  const make = async (output_container: 'hls' | 'mp4'): Promise<[number, PublicStatus]> => {
+    const id = await service.create({
+      ...{ input, output_container, ladder: 'auto' },
+      audioProfiles: [{ source_stream: 1, optional: true }],
+      cloud_credentials: { input: { cloud_provider: 'file-upload' } },
+    })
+    const ended = await service.ended(id)
+    if (ended.error) throw new Error(ended.error.message)
+    return [id, ended]
+  }
+  const [[id, hls], [, mp4]] = [await make('hls'), await make('mp4')]
+  outputs = [...hls.outputs, ...mp4.outputs]
+  poster = mp4.poster?.url ?? ''
   share = (await (await service.call(`/api/v0/job/${id}/share`, { method: 'POST' })).json()) as Share
 })
 afterAll(async () => {
@@ -65,7 +70,7 @@ async function open(heading: string, addresses: Record<string, string>): Promise
 }
 
 const address = (matches: (output: PublicStatus['outputs'][number]) => boolean): string => {
-  const { url } = status.outputs.find(matches)!
+  const { url } = outputs.find(matches)!
   return url
 }
 
@@ -94,7 +99,9 @@ test('the iframe shows the share’s player', async () => {
 
 test('the video element plays a file', async () => {
   const file = address(({ role, content_type: type }) => role === 'media' && type === 'video/mp4')
-  await plays(await open('A file', { FILE_URL: file, POSTER_URL: status.poster?.url ?? file }))
+  const shown = await open('A file', { FILE_URL: file, POSTER_URL: poster })
+  await plays(shown)
+  expect((await fetch(poster)).headers.get('content-type')).toBe('image/jpeg')
 })
 
 test('the lines for hls.js play the master playlist, with the version that the tests have', async () => {

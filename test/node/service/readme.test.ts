@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
-import { makeClip, probeFile, workspace } from '../media.ts'
+import { makeClip, workspace } from '../media.ts'
 import { ROOT, Service } from './service.ts'
 import { Site } from './site.ts'
 
@@ -54,7 +54,7 @@ test('the README’s way from a file to a link, command by command, ends in a pa
   await run(context, 'curl', ['--version'])
   const commands = blocks('From your file to a link', 'sh').filter((text) => !text.startsWith('npx'))
   expect(commands).toHaveLength(4)
-  const output = await run(context, 'bash', ['-euc', `${commands.join('\n')}\necho "job $JOB of file $FILE"`])
+  const output = await run(context, 'bash', ['-euc', `${commands.join('\n')}\necho; echo "job $JOB of file $FILE"`])
   const [, job] = /^job (\d+) of file 1$/m.exec(output)!
   const urls = [...output.matchAll(/"url":"([^"]+\.m3u8)"/g)].map((match) => match[1]!)
   expect(urls.length).toBeGreaterThan(1)

@@ -84,10 +84,10 @@ export class Site {
       this.files.delete(path)
       return end(204)
     }
-    this.#read(request, response, file)
+    this.#read(request, response, file, this.types.get(path) ?? 'application/octet-stream')
   }
 
-  #read(request: IncomingMessage, response: ServerResponse, file: Buffer): void {
+  #read(request: IncomingMessage, response: ServerResponse, file: Buffer, type: string): void {
     const { ranges = true, lengths = true } = this.manner
     const range = ranges ? /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') : null
     const from = range ? Number(range[1]) : 0
@@ -97,7 +97,7 @@ export class Site {
       return
     }
     response.writeHead(range ? 206 : 200, {
-      'content-type': 'application/octet-stream',
+      'content-type': type,
       ...(lengths ? { 'content-length': to - from + 1 } : {}),
       ...(ranges ? { 'accept-ranges': 'bytes' } : {}),
       ...(range ? { 'content-range': `bytes ${from}-${to}/${file.length}` } : {}),
