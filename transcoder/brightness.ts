@@ -21,7 +21,7 @@ export async function readBrightness(
     ...input,
     ...['-map', pad, '-frames:v', '1', '-vf', 'showinfo', '-f', 'null', '-'],
   ]
-  const { stderr } = await runFfmpeg(engine, args, options)
+  const { stderr } = await runFfmpeg(engine, args, { ...options, purpose: 'read HDR metadata' })
   options.signal?.throwIfAborted()
   return parseBrightness(stderr)
 }

@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { isJobErrorCode, isLasting, jobErrors, type JobErrorCode } from '#contract/errors.ts'
+import type { AttemptLog } from '#contract/facts.ts'
 import type {
   EstimatePost,
   FailPost,
@@ -12,6 +13,7 @@ import type {
   PlanPost,
   ProgressPost,
   ProgressReply,
+  SourcePost,
   TaskDescription,
   UploadReply,
   UploadRequest,
@@ -44,7 +46,7 @@ export interface FileSlice {
 }
 
 interface Call {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   path: string
   body?: unknown
   signal: AbortSignal
@@ -92,6 +94,23 @@ export class Door {
       code: 'internal',
     } as const
     return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
+  }
+
+  /** What is known of the source. */
+  async source(body: SourcePost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/source', body, signal, ...limits })
+  }
+
+  /** One JPEG of the source. */
+  async preview(picture: Uint8Array, signal: AbortSignal): Promise<void> {
+    await retry({ ...this.#for(MINUTE_MS), signal }, () => this.#send('/preview', 'image/jpeg', picture, signal))
+  }
+
+  /** The attempt's log as it is now, in place of what was sent before. */
+  async log(body: AttemptLog, totalMs: number, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
+    await this.#call<unknown>({ method: 'PUT', path: '/log', body, signal, ...limits })
   }
 
   /** One try: the next heartbeat is the retry. */

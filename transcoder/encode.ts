@@ -21,6 +21,9 @@ import { probe } from './probe.ts'
 import { watchGrowth } from './upload/growth.ts'
 import { finalityOf, ObjectUpload } from './upload/object.ts'
 
+/** The purpose of the run that makes the outputs. */
+export const ENCODE = 'encode'
+
 const STALL_MS = 60_000
 /** Moving the header of an mp4 to the front rewrites the file without a word of progress: bytes per second that any disk does. */
 const REWRITE_BYTES_PER_SECOND = 20e6
@@ -167,6 +170,7 @@ function spawnFfmpeg(
   })
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
+    purpose: ENCODE,
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
     creates: files.filter((_file, index) => plan.cues === null || index >= plan.outputs.length),

@@ -112,6 +112,7 @@ async function extract(
   try {
     await runFfmpeg(engine, args, {
       cwd: places.cwd,
+      purpose: 'read captions and audio headers',
       creates: [file],
       limits: { fileBytes: LARGEST_EXTRACT_BYTES },
       ...(places.signal === undefined ? {} : { signal: places.signal }),

@@ -51,6 +51,7 @@ export async function prepareLogo(
       ],
       {
         cwd: workspace.cwd,
+        purpose: 'decode the logo',
         creates: [made],
         limits: LIMITS,
         stallMs: STALL_MS,

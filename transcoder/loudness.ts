@@ -79,7 +79,10 @@ async function listen(
   media: MediaInfo,
   { threads = 0, ...run }: Options,
 ): Promise<(Reading | null)[]> {
-  const result = await runFfmpeg(engine, listeningArgs(url, input, branches, media, threads), run)
+  const result = await runFfmpeg(engine, listeningArgs(url, input, branches, media, threads), {
+    ...run,
+    purpose: 'measure loudness',
+  })
   run.signal?.throwIfAborted()
   return branches.map((_branch, index) => (result.ended === 'exit' ? readLoudness(result.stderr, `m${index}`) : null))
 }

@@ -22,7 +22,10 @@ export async function measure(
   const { spec } = source
   if (media.video === null || !needsMeasuring(spec, media)) return media
   const { threads = 0, ...run } = options
-  const result = await runFfmpeg(engine, measuringArgs(url, videoPad(pidsOf(media)), threads), run)
+  const result = await runFfmpeg(engine, measuringArgs(url, videoPad(pidsOf(media)), threads), {
+    ...run,
+    purpose: 'detect interlacing',
+  })
   options.signal?.throwIfAborted()
   return { ...media, video: { ...media.video, scan: readScan(result.stderr) } }
 }

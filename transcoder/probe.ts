@@ -37,7 +37,11 @@ export async function probe(
   ]
   let text: string
   try {
-    text = await runFfprobe(engine, args, { ...options, timeoutMs: PROBE_TIMEOUT_MS })
+    text = await runFfprobe(engine, args, {
+      ...options,
+      purpose: url.startsWith('file:') ? 'probe an output' : 'probe the source',
+      timeoutMs: PROBE_TIMEOUT_MS,
+    })
   } catch (error) {
     options.signal?.throwIfAborted()
     throw error instanceof FfprobeError ? explain(error) : error

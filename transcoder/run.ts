@@ -13,7 +13,7 @@ import type { Attempt } from './attempt.ts'
 import { findCues } from './cues.ts'
 import { withCaptionLanguages } from './captionLanguages.ts'
 import { Door } from './door.ts'
-import { encode, requireSource } from './encode.ts'
+import { ENCODE, encode, requireSource } from './encode.ts'
 import type { Outlook } from './control.ts'
 import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from './failure.ts'
 import type { Engine } from './ffmpeg/locate.ts'
@@ -21,6 +21,7 @@ import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
 import { prepareInput } from './input/prepare.ts'
 import { inspect } from './inspect.ts'
+import { JobLog } from './jobLog.ts'
 import type { Log } from './log.ts'
 import { prepareLogo } from './logo.ts'
 import { measure } from './measure.ts'
@@ -28,13 +29,16 @@ import { allowance, type Allowance } from './plan/deadline.ts'
 import { planJob } from './plan/decide.ts'
 import { estimateJob } from './plan/estimate.ts'
 import { plannedFiles } from './plan/files.ts'
+import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
+import { sourceReport } from './plan/sourceReport.ts'
 import { probe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
 import { finishPackage } from './segments/manifests.ts'
 import { SegmentPipeline } from './segments/pipeline.ts'
 import type { Settings } from './settings.ts'
+import { LogSender, sendPreview, sendSource } from './beside.ts'
 import { Lanes } from './upload/lanes.ts'
 import { openWorkspace, requireSpace } from './workspace.ts'
 
@@ -60,7 +64,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** Runs one attempt to its end and tells the door how it ended. Never rejects. */
 export async function runTask(request: RunRequest, context: RunContext): Promise<void> {
   const { halt, settings } = context
-  const log = context.log.with({ task: request.task_id, attempt: request.attempt })
+  const secrets = [request.token]
+  const told = new JobLog(secrets)
+  const log = told.tee(context.log.with({ task: request.task_id, attempt: request.attempt }))
   const door = new Door({
     base: request.door,
     taskId: request.task_id,
@@ -81,13 +87,17 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     },
     context.unheardMs === undefined ? {} : { unheardMs: context.unheardMs },
   )
-  const secrets = [request.token]
+  const logs = new LogSender(door, told)
   const cleanups: (() => Promise<unknown>)[] = []
   context.outlook?.predict(() => progress.restSeconds())
   try {
-    const engine = await unlessHalted(context.engine, halt.signal)
+    const located = await unlessHalted(context.engine, halt.signal)
+    told.engine = located.version
+    // The command that takes longest is shown while it runs.
+    const engine = told.watch(located, (purpose) => void (purpose === ENCODE && logs.send(LOG_MS)))
     const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
     cleanups.push(() => workspace.remove())
+    told.directory = workspace.root
     const gateway = await Gateway.start(
       (range, etag, signal) => door.input(range, etag, signal),
       halt.signal,
@@ -97,8 +107,10 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     cleanups.push(() => gateway.close())
     secrets.push(gateway.secret)
     const attempt = { engine, settings, log, door, gateway, workspace, lanes, progress, halt }
-    const finished = await transcode(attempt, request, context.outlook)
+    const finished = await transcode(attempt, request, { outlook: context.outlook, logs })
     context.outlook?.ending()
+    // Before the end, so that whoever sees the end finds it.
+    await logs.send(LOG_MS)
     if ('estimate' in finished) {
       await door.estimate(finished, commitSignal(halt.signal))
       log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
@@ -111,7 +123,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     halt.abort(error)
     beating.abort()
     stopHeartbeat()
-    await tell(door, log, halt.signal.reason, secrets)
+    await tell({ door, log, logs }, halt.signal.reason, secrets)
   } finally {
     beating.abort()
     stopHeartbeat()
@@ -124,11 +136,12 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
 async function transcode(
   attempt: Attempt,
   request: RunRequest,
-  outlook: Outlook | undefined,
+  { outlook, logs }: { outlook: Outlook | undefined; logs: LogSender },
 ): Promise<FinishPost | EstimatePost> {
   const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
   const task = await door.task(halt.signal)
   requireOurs(task, request)
+  logs.wanted = task.takes?.log === true
   log.info('task accepted', { job: task.job_id })
   const deadline = setTimeout(
     () =>
@@ -154,13 +167,19 @@ async function transcode(
         ? await findCues(gateway, media, outputStart(spec, media), halt.signal)
         : null
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
+    const tellSource = (known: MediaInfo) =>
+      sendSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))
     const survey = async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
       const seen = await inspect(engine, gateway.url, spec, media, places)
       const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
       const options = { ...places, threads: settings.threads }
+      // Before anything is measured or refused: a client sees what the source is also where planning fails.
+      await tellSource(inspected)
+      await sendPreview(attempt, task, inspected)
       const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
       requireSource(attempt)
+      if (known.video?.scan !== inspected.video?.scan) await tellSource(known)
       return { media: known, plan: planJob(spec, known, engine.features, found, logo) }
     }
     if (task.kind === 'plan') {
@@ -170,6 +189,8 @@ async function transcode(
       const estimate = estimateJob(spec, source, plan, settings.pricing)
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
+    // A transcoder of before stored the plan, and nothing else.
+    if (isPlanned(task)) await tellSource(media)
     const plan = await agreeOnPlan(attempt, task, async () => (await survey()).plan)
     await requireRoom(attempt, plan)
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
@@ -256,9 +277,13 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
   if (task.attempt !== request.attempt) throw new StaleAttempt()
 }
 
+function isPlanned({ plan }: TaskDescription): boolean {
+  return plan !== null && plan !== undefined
+}
+
 /** The plan of an earlier attempt, or ours: the first one that reached the door is everyone's. */
 async function agreeOnPlan(attempt: Attempt, task: TaskDescription, make: () => Promise<Plan>): Promise<Plan> {
-  if (task.plan !== null && task.plan !== undefined) return readPlan(task.plan)
+  if (isPlanned(task)) return readPlan(task.plan)
   const own = await make()
   return readPlan(await attempt.door.plan({ plan: own, warnings: own.warnings }, attempt.halt.signal))
 }
@@ -296,7 +321,11 @@ const TELL_MS: Record<HaltKind | 'failed', number> = {
 /** Not `interrupted`: what counts is that the attempt was lost. */
 const UNHEARD = new TaskError('internal', 'The service did not answer the transcoder’s heartbeats for too long.')
 
-async function tell(door: Door, log: Log, cause: unknown, secrets: readonly string[]): Promise<void> {
+async function tell(
+  { door, log, logs }: { door: Door; log: Log; logs: LogSender },
+  cause: unknown,
+  secrets: readonly string[],
+): Promise<void> {
   const kind = cause instanceof Halt ? cause.kind : 'failed'
   if (kind === 'stopped' || cause instanceof StaleAttempt) {
     log.info('stopped: this attempt is no longer the current one')
@@ -309,7 +338,14 @@ async function tell(door: Door, log: Log, cause: unknown, secrets: readonly stri
   if (post.error?.code === 'internal' && cause instanceof Error)
     log.error('unexpected', { stack: scrub(cause.stack ?? '', secrets) })
   log.info('ended', { reason: post.reason, code: post.error?.code, error: post.error?.message })
+  // The next attempt waits for the word of an interrupted one; else the log is there when the job ends.
+  if (kind !== 'interrupted') await logs.send(LOG_MS)
   await door.fail(post, TELL_MS[kind], new AbortController().signal).catch((error: unknown) => {
     log.warn('the ending could not be told', { error: scrub(String(error), secrets) })
   })
+  if (kind === 'interrupted') await logs.send(LAST_LOG_MS)
 }
+
+/** How long the door is asked to take the log: no job waits for it any longer. */
+const LOG_MS = 5000
+const LAST_LOG_MS = 3000

@@ -33,7 +33,10 @@ export async function openCell(programs: Programs, workDir: string): Promise<{ c
   const report: CellReport = { in_force: ['process_group', 'environment'], missing: {} }
   const tried = async (names: string[], cell: Cell, script = 'exit 0'): Promise<boolean> => {
     try {
-      await runFfprobe({ ...programs, ffprobe: '/bin/sh', cell }, ['-c', script, 'sh'], { cwd, timeoutMs: 20_000 })
+      await runFfprobe({ ...programs, ffprobe: '/bin/sh', cell }, ['-c', script, 'sh'], {
+        cwd,
+        timeoutMs: 20_000,
+      })
     } catch (error) {
       for (const name of names) report.missing[name] = reason(error)
       return false

@@ -169,7 +169,10 @@ function names(table: string): Set<string> {
 
 /** Both programs print these to stdout, so ffprobe's runner serves for both. */
 function say(path: string, args: readonly string[]): Promise<string> {
-  return runFfprobe({ ffmpeg: path, ffprobe: path }, args, { cwd: tmpdir(), timeoutMs: 20_000 })
+  return runFfprobe({ ffmpeg: path, ffprobe: path }, args, {
+    cwd: tmpdir(),
+    timeoutMs: 20_000,
+  })
 }
 
 function packageFile(name: string, file: string): string | null {

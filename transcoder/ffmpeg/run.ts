@@ -2,6 +2,7 @@
 // Not in charge of: what the arguments mean (plan/argv.ts, cell.ts), its cell (confine.ts), what an ending means (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { TaskError } from '../failure.ts'
@@ -25,11 +26,29 @@ export interface Programs {
   ffprobe: string
   /** What this machine permits (isolation.ts); else what can be had without a look at it. */
   cell?: Cell
+  /** Told of every run as it begins; what it returns is told of the end. */
+  onRun?: (start: RunStart) => (end: RunEnd) => void
+}
+
+export interface RunStart {
+  program: string
+  args: readonly string[]
+  /** For people: "encode". */
+  purpose: string
+}
+
+export interface RunEnd {
+  /** null = ended by a signal. */
+  code: number | null
+  /** The last 64 KiB, without loopback addresses. */
+  stderr: string
 }
 
 export interface RunOptions {
   /** Directory that the process starts in; the task's own and empty. */
   cwd: string
+  /** What it is run for, in a few words for people. Default: the program's name. */
+  purpose?: string
   signal?: AbortSignal
   onProgress?: (progress: FfmpegProgress) => void
   /** Milliseconds without any change in the progress after which the process is ended. Default 60,000. */
@@ -156,7 +175,13 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
 export async function runFfprobe(
   engine: Programs,
   args: readonly string[],
-  options: { cwd: string; signal?: AbortSignal; timeoutMs?: number; limits?: Partial<CellLimits> },
+  options: {
+    cwd: string
+    purpose?: string
+    signal?: AbortSignal
+    timeoutMs?: number
+    limits?: Partial<CellLimits>
+  },
 ): Promise<string> {
   let ended: FfprobeError['ended'] = 'exit'
   const timeoutMs = options.timeoutMs ?? PROBE_TIMEOUT_MS
@@ -205,7 +230,7 @@ async function open(
   engine: Programs,
   program: string,
   args: readonly string[],
-  options: { cwd: string; creates?: readonly string[]; limits?: Partial<CellLimits> },
+  options: { cwd: string; purpose?: string; creates?: readonly string[]; limits?: Partial<CellLimits> },
   pipes = 0,
 ): Promise<Running> {
   const cell = engine.cell ?? (await bareCell())
@@ -222,6 +247,7 @@ async function open(
     stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: pipes }, () => 'pipe' as const)],
   })
   const began = performance.now()
+  const told = engine.onRun?.({ program, args, purpose: options.purpose ?? basename(program) })
   let tail = Buffer.alloc(0)
   child.stderr!.on('data', (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
@@ -250,8 +276,10 @@ async function open(
   child.once('error', reject)
   child.once('exit', clearUp)
   let isClosed = false
+  const stderr = () => scrubAddresses(tail.toString('utf8'))
   child.once('close', (code, signal) => {
     isClosed = true
+    told?.({ code, stderr: stderr() })
     resolve({ code, signal })
   })
   return {
@@ -259,7 +287,7 @@ async function open(
     closed: promise.finally(() => {
       clearTimeout(killer)
     }),
-    stderr: () => scrubAddresses(tail.toString('utf8')),
+    stderr,
     mayLackCpu: () => {
       const seconds = (performance.now() - began) / 1000
       return limits.cpuSeconds > 0 && seconds * availableParallelism() >= limits.cpuSeconds - CPU_ROUNDING_SECONDS

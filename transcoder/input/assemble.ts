@@ -118,7 +118,7 @@ async function copy(
       ...['-max_muxing_queue_size', '9999'],
       ...['-f', container, `file:${path}`],
     ],
-    { cwd, signal, creates: [path], limits: { fileBytes: largestBytes } },
+    { cwd, purpose: 'join segments', signal, creates: [path], limits: { fileBytes: largestBytes } },
   )
   signal.throwIfAborted()
   const verdict = explainExit(result)
@@ -159,6 +159,7 @@ async function look(path: string, { engine, cwd, signal }: Assembly): Promise<Lo
   try {
     const text = await runFfprobe(engine, [...inputFlags(url), '-v', 'error', '-of', 'json', ...shown, '-i', url], {
       cwd,
+      purpose: 'inspect a segment',
       signal,
     })
     return { streams: [], ...(JSON.parse(text) as Partial<Looked>) }

@@ -1,17 +1,15 @@
 // In charge of: a dry run's answer: the source as found, the plan told, what it would take.
 // Not in charge of: the plan (decide.ts), the model (predict.ts), the sentences (words.ts).
-import type { Estimate, FileReport, SourceReport } from '#contract/estimate.ts'
+import type { Estimate, FileReport } from '#contract/estimate.ts'
 import { joinPath } from '#contract/outputs.ts'
 import type { JobSpec } from '#contract/spec.ts'
 import type { SourceCues } from './cues.ts'
-import type { MediaInfo, VideoStream } from './media.ts'
+import type { MediaInfo } from './media.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from './plan.ts'
 import { audioFileBytes, outputBytes, predict, renditionBytes, type Pricing } from './predict.ts'
 import { toNumber } from './rational.ts'
-import { sourceScan } from './scan.ts'
+import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './words.ts'
-
-const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
 
 /** `media` is the source as planning saw it, `found` its cues where they were looked for. */
 export function estimateJob(
@@ -57,57 +55,6 @@ function describeRungs(reports: readonly FileReport[]): FileReport[] {
     const rung = `Rung ${position + 1} of ${rungs.length} of the ladder, chosen from the source’s size and frame rate.`
     return { ...report, description: [rung, ...report.description] }
   })
-}
-
-function sourceReport(
-  spec: JobSpec,
-  { media, found, sizeBytes }: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
-): SourceReport {
-  const size = media.sizeBytes ?? sizeBytes
-  const seconds = media.durationSeconds
-  return {
-    formats: media.formats,
-    duration_seconds: seconds,
-    size_bytes: size,
-    bitrate_kbps: size !== null && seconds !== null && seconds > 0 ? Math.round(size / 125 / seconds) : null,
-    video: media.video === null ? null : pictureReport(spec, media.video),
-    audio: media.audio.map((stream) => ({
-      source_stream: stream.number,
-      codec: stream.codec,
-      channels: stream.channels,
-      channel_layout: stream.channelLayout,
-      sample_rate: stream.sampleRate,
-      language: stream.language,
-      dialnorm: stream.dialnorm,
-      duration_seconds: stream.durationSeconds,
-    })),
-    cues: spec.passCues
-      ? { pids: [...(found?.pids ?? [])], splice_points: [...(found?.splicePoints ?? [])].length }
-      : null,
-    other: media.other.map(({ type, codec, language }) => ({ type, codec, language })),
-  }
-}
-
-function pictureReport(spec: JobSpec, video: VideoStream): SourceReport['video'] {
-  return {
-    codec: video.codec,
-    width: video.width,
-    height: video.height,
-    sample_aspect_ratio: ratioText(video.sar),
-    rotation: video.rotation,
-    frame_rate: video.frameRate === null ? null : ratioText(video.frameRate, '/'),
-    variable_frame_rate: video.variableFrameRate,
-    // The plan has its warnings already.
-    scan: sourceScan(spec, video, []).kind,
-    field_order: video.fieldOrder,
-    pixel_format: video.pixelFormat,
-    transfer: video.colorTransfer ?? 'unknown',
-    primaries: video.colorPrimaries ?? 'unknown',
-    matrix: video.colorSpace ?? 'unknown',
-    hdr: HDR_TRANSFERS.includes(video.colorTransfer ?? ''),
-    captions: video.captionChannels,
-    has_captions: video.closedCaptions,
-  }
 }
 
 function outputReport(output: OutputPlan, plan: Plan): FileReport {

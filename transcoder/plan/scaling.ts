@@ -14,8 +14,7 @@ export const swscaleMatrix: Record<string, string> = {
 }
 
 /** PQ and HLG to BT.709 in linear light; everything after it reads limited-range BT.709. */
-export function toneMap(plan: Plan): string[] {
-  const { picture } = plan
+export function toneMap({ picture }: Pick<Plan, 'picture'>): string[] {
   if (picture.conversion !== 'toneMap') return []
   const range = picture.fullRange ? 'full' : 'limited'
   return [

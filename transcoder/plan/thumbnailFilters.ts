@@ -57,10 +57,7 @@ function picked(plan: Plan, video: VideoPlan, which: string, width: number, heig
     ...beginning(plan, video),
     `select=${which}`,
     ...framing(plan, video),
-    ...toneMap(sdr),
-    ...scale(sdr, small.pictureWidth, small.pictureHeight),
-    // By way of RGB: from one matrix to another in one step, 7.0 leaves the matrix as it is (measured).
-    'format=gbrp',
+    ...inRgb(sdr, small.pictureWidth, small.pictureHeight),
     ...(bars
       ? [
           `pad=${width}:${height}:${centre(width, small.pictureWidth)}:${centre(height, small.pictureHeight)}:color=${grey(video.barPercent)}`,
@@ -70,13 +67,23 @@ function picked(plan: Plan, video: VideoPlan, which: string, width: number, heig
   ]
 }
 
+/** By way of RGB: from one matrix to another in one step, 7.0 leaves the matrix as it is (measured). */
+function inRgb(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
+  return [...toneMap(source), ...scale(source, width, height), 'format=gbrp']
+}
+
+/** A picture of the source as JPEG has it, for screens without HDR, in square pixels. */
+export function stillFilters(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
+  return [...inRgb(source, width, height), 'setsar=1', ...JPEG]
+}
+
 /** Pictures of HDR outputs are for screens without it. */
 function inSdr(plan: Plan): Plan {
   if (plan.picture.hdr === null || plan.scaler !== 'zscale') return plan
   return { ...plan, picture: { ...plan.picture, conversion: 'toneMap', hdr: null } }
 }
 
-function scale({ picture }: Plan, width: number, height: number): string[] {
+function scale({ picture }: Pick<Plan, 'picture'>, width: number, height: number): string[] {
   const mapped = picture.conversion === 'toneMap'
   const range = !mapped && picture.fullRange ? 'full' : 'limited'
   const matrix = mapped ? 'bt709' : picture.matrix
@@ -118,8 +125,13 @@ function grey(percent: number): string {
 
 /** One JPEG behind the other. `label` is a result of the graph. */
 export function pictureArgs(label: 'thumbnails' | 'poster', target: string): string[] {
+  return stillArgs(`[${label}]`, [], target)
+}
+
+/** `count`: options that say how many there are. */
+export function stillArgs(pad: string, count: readonly string[], target: string): string[] {
   return [
-    ...['-map', `[${label}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
+    ...['-map', pad, ...count, '-map_metadata', '-1', '-map_chapters', '-1'],
     ...['-c:v', 'mjpeg', '-q:v', `${QUALITY}`],
     // Each picture once: the muxer would have a constant rate.
     ...['-fps_mode', 'passthrough'],

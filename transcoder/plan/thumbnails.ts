@@ -48,7 +48,8 @@ export function planThumbnails(video: VideoPlan, segmentFrames: number, media: M
   }
 }
 
-function fit(side: number, aspect: number): [width: number, height: number] {
+/** Even sides of a picture of that aspect whose longer one is `side`. */
+export function fit(side: number, aspect: number): [width: number, height: number] {
   const even = (value: number) => Math.max(SHORTEST_SIDE, 2 * Math.round(value / 2))
   return aspect >= 1 ? [even(side), even(side / aspect)] : [even(side * aspect), even(side)]
 }

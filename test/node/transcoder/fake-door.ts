@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { attemptLog, MAX_LOG_BYTES, MAX_PREVIEW_BYTES, type AttemptLog } from '#contract/facts.ts'
+import { jpegSize } from '#contract/jpeg.ts'
 import { placesOf, type Sending } from '#contract/places.ts'
 import {
   attemptDirectory,
@@ -13,6 +15,7 @@ import {
   MAX_DOOR_BODY_BYTES,
   planPost,
   progressPost,
+  sourcePost,
   uploadRequest,
   type EstimatePost,
   type FailPost,
@@ -20,6 +23,7 @@ import {
   type HlsDescription,
   type PlanPost,
   type ProgressPost,
+  type SourcePost,
   type TaskDescription,
 } from '#contract/task.ts'
 import type * as z from 'zod/mini'
@@ -38,6 +42,9 @@ export type Operation =
   | 'hls'
   | 'piece'
   | 'logo'
+  | 'source'
+  | 'preview'
+  | 'log'
   | 'uploads'
   | 'part'
   | 'output'
@@ -75,6 +82,9 @@ export class FakeDoor {
   readonly plans: PlanPost[] = []
   readonly beats: ProgressPost[] = []
   readonly fails: FailPost[] = []
+  readonly sources: SourcePost[] = []
+  readonly previews: Buffer[] = []
+  readonly logs: AttemptLog[] = []
   finished: FinishPost | null = null
   estimated: EstimatePost | null = null
   source: FakeSource
@@ -153,7 +163,7 @@ export class FakeDoor {
     const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/(?:maps\/0|segments\/(\d+)))?$/.exec(url)
     const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
     const match =
-      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
+      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
         url,
       )
     if (!match && !output && !piece) {
@@ -185,6 +195,24 @@ export class FakeDoor {
       case 'logo':
         response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
         return
+      case 'source': {
+        const post = this.#parse(sourcePost, await body(request))
+        if (post) this.sources.push(post)
+        return json(response, 200, {})
+      }
+      case 'preview': {
+        const bytes = await body(request)
+        if (jpegSize(bytes) === null || bytes.length > MAX_PREVIEW_BYTES) this.breaches.push('a preview that is none')
+        this.previews.push(bytes)
+        return json(response, 200, {})
+      }
+      case 'log': {
+        const bytes = await body(request)
+        if (bytes.length > MAX_LOG_BYTES) this.breaches.push(`a log of ${bytes.length} bytes`)
+        const post = this.#parse(attemptLog, bytes)
+        if (post) this.logs.push(post)
+        return json(response, 200, {})
+      }
       case 'part':
         return this.#part(request, response, decodeURIComponent(match![3]!), Number(match![4]))
       case 'output':
