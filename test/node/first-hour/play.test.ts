@@ -34,7 +34,9 @@ beforeAll(async () => {
   const input = await service.upload(space.file('film.mp4'))
   const make = async (output_container: 'hls' | 'mp4'): Promise<[number, PublicStatus]> => {
     const id = await service.create({
-      ...{ input, output_container, ladder: 'auto' },
+      input,
+      output_container,
+      ladder: 'auto',
       audioProfiles: [{ source_stream: 1, optional: true }],
       cloud_credentials: { input: { cloud_provider: 'file-upload' } },
     })

@@ -1,5 +1,6 @@
 // In charge of: the forms of the page /docs that send a request to this very service. The page is whole without them.
 // Not in charge of: the page (scripts/openapi/page.ts), which is made from the document that these forms are made from too.
+import { element, labelled } from './dom.ts'
 
 interface Parameter {
   name: string
@@ -18,20 +19,6 @@ interface Operation {
 const KEY = 'splicepoint.key'
 /** Of an answer, in characters: a page with more would stand still. */
 const MOST_SHOWN = 200_000
-
-function element<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  properties: Partial<HTMLElementTagNameMap[K]> = {},
-  ...children: (Node | string)[]
-): HTMLElementTagNameMap[K] {
-  const made = Object.assign(document.createElement(name), properties)
-  made.append(...children)
-  return made
-}
-
-function labelled(text: string, field: HTMLElement): HTMLLabelElement {
-  return element('label', {}, element('span', { textContent: text }), field)
-}
 
 const keyField = element('input', {
   type: 'password',
@@ -153,5 +140,3 @@ for (const [path, methods] of Object.entries(described.paths)) {
     document.getElementById(operation.operationId)?.append(formOf(method, path, operation))
   }
 }
-
-export {}
