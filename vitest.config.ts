@@ -13,6 +13,9 @@ await buildWeb()
 /** expect.poll() asks for so long; its own second is not enough on a machine that has other things to do. */
 const expect = { poll: { timeout: PATIENCE_MS } }
 
+/** Vite has a variable of the same name; services that tests start would take it for theirs. */
+const ownBase = { BASE_URL: '' }
+
 export default defineConfig({
   test: {
     // To end what a file started, on a busy machine.
@@ -56,6 +59,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
+          env: ownBase,
           include: ['test/node/**/*.test.ts'],
           testTimeout: TEST_PATIENCE_MS,
           hookTimeout: TEST_PATIENCE_MS,
@@ -65,6 +69,7 @@ export default defineConfig({
       {
         test: {
           name: 'containers',
+          env: ownBase,
           include: ['test/containers/**/*.test.ts'],
           globalSetup: ['test/containers/times.ts'],
           testTimeout: 10 * 60_000,

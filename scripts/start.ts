@@ -9,10 +9,11 @@ const asJson = process.argv.slice(2).includes('--json')
 // Whoever read our lines may be gone; the service goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
-function line(service: RunningService): string {
+function line(service: RunningService, publicUrl: string | null): string {
   return JSON.stringify({
     ready: true,
     base_url: service.baseUrl,
+    public_url: publicUrl ?? service.baseUrl,
     api_key: service.apiKey,
     admin_key: service.adminKey,
     transcoder_urls: service.transcoderUrls,
@@ -31,7 +32,7 @@ try {
   const signals = stopOnSignals(local)
   try {
     const service = await local.start()
-    process.stdout.write(asJson ? `${line(service)}\n` : welcome(service, settings))
+    process.stdout.write(asJson ? `${line(service, settings.baseUrl)}\n` : welcome(service, settings))
   } catch (error) {
     if (signals.received()) await local.stop()
     else {

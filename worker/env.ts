@@ -33,6 +33,8 @@ export interface Settings {
   requestsPerMinute: number | null
   /** Configured public address without a slash at the end, or null = that of the request. */
   baseUrl: string | null
+  /** A proxy stands in front and says in X-Forwarded-Proto and X-Forwarded-Host how it was called. */
+  trustProxy: boolean
 }
 
 function list(value: string | undefined): string[] {
@@ -76,6 +78,12 @@ function egressOf(env: Env, problems: string[]): Settings['egress'] {
   return 'platform'
 }
 
+function trustProxyOf(env: Env, problems: string[]): boolean {
+  const text = textOf(env.TRUST_PROXY)
+  if (text !== '' && text !== '1') problems.push('TRUST_PROXY must be 1 or empty (docs/operating.md)')
+  return text === '1'
+}
+
 const cache = new WeakMap<object, Settings>()
 
 export function settings(env: Env): Settings {
@@ -97,6 +105,7 @@ export function settings(env: Env): Settings {
     maxStoredUploadBytes: whole('MAX_STORED_UPLOAD_BYTES', null, 0),
     requestsPerMinute: whole('REQUESTS_PER_MINUTE', null, 1),
     baseUrl: env.BASE_URL ? env.BASE_URL.replace(/\/+$/, '') : null,
+    trustProxy: trustProxyOf(env, problems),
   }
   cache.set(env, made)
   for (const error of problems) console.error(JSON.stringify({ level: 'error', msg: 'setting refused', error }))

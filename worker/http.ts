@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type { KeyHook } from './hook.ts'
 import { settings } from './env.ts'
+import { forwardedOrigin } from './forwarded.ts'
 
 export interface AppEnv {
   Bindings: Env
@@ -17,7 +18,9 @@ export interface AppEnv {
   }
 }
 
-/** Public address of the service without a slash at its end: as configured, else as the client called it. */
+/** Public address of the service without a slash at its end: as configured, else as the client called it, or its proxy says. */
 export function baseUrl(c: Context<AppEnv>): string {
-  return settings(c.env).baseUrl ?? new URL(c.req.url).origin
+  const { baseUrl: configured, trustProxy } = settings(c.env)
+  if (configured !== null) return configured
+  return trustProxy ? forwardedOrigin(c.req.raw.headers, c.req.url) : new URL(c.req.url).origin
 }

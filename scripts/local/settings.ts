@@ -35,6 +35,10 @@ export interface LocalSettings {
   allowPrivateHosts: string
   /** Pairs of host:port: requests for the first go to the second, over http (egress.ts). */
   connectTo: [from: string, to: string][]
+  /** Where clients reach the service, without a slash at its end; null = as they called it. */
+  baseUrl: string | null
+  /** A proxy in front says how it was called. */
+  trustProxy: boolean
   /** Passed on when it is set. */
   leaseSeconds: string | null
   /** What every process of ours may know of the environment: where programs are and how to speak, nothing else. */
@@ -66,10 +70,22 @@ export function readSettings(
     apiKey: apiKey(env),
     allowPrivateHosts: env['ALLOW_PRIVATE_HOSTS'] ?? '',
     connectTo: connectTo(env),
+    baseUrl: publicAddress(env),
+    trustProxy: whole(env, 'TRUST_PROXY', 0, 0, 1) === 1,
     leaseSeconds,
     inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
     engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES']),
   }
+}
+
+/** The dashboard and the shared pages are at the top of it: a path would hide them. */
+function publicAddress(env: Environment): string | null {
+  const text = env['BASE_URL']
+  if (!text) return null
+  const url = URL.parse(text)
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (!isOrigin) throw wrong('BASE_URL', 'an address without a path, like https://video.example.com', env)
+  return url.origin
 }
 
 function remoteTranscoders(env: Environment): RemoteTranscoders | null {

@@ -191,7 +191,7 @@ export class LocalService {
     run: RunSecrets,
     transcoderUrls: string[],
   ): Promise<void> {
-    const { allowPrivateHosts, connectTo, leaseSeconds, remote } = this.#settings
+    const { allowPrivateHosts, baseUrl: publicUrl, connectTo, leaseSeconds, remote, trustProxy } = this.#settings
     const start: WorkerStart = {
       socket: state.socket,
       stateDir: state.path,
@@ -202,6 +202,8 @@ export class LocalService {
         TRANSCODER_URLS: transcoderUrls.join(','),
         DOOR_URL: remote?.doorUrl ?? baseUrl,
         ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
+        ...(publicUrl === null ? {} : { BASE_URL: publicUrl }),
+        ...(trustProxy ? { TRUST_PROXY: '1' } : {}),
         ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
       },
       allowPrivateHosts: allowPrivateHosts

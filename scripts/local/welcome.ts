@@ -6,12 +6,13 @@ import type { RunningService } from './supervisor.ts'
 
 export function welcome(service: RunningService, settings: LocalSettings): string {
   const { baseUrl, apiKey, adminKey, engine, transcoderUrls } = service
+  const address = settings.baseUrl ?? baseUrl
   const near = relative(STARTED_FROM, settings.stateDir)
   return `
-Splicepoint is running at ${baseUrl}
+Splicepoint is running at ${baseUrl}${address === baseUrl ? '' : ` (for clients: ${address})`}
 
-Dashboard      ${baseUrl}/   (sign in with the API key)
-API reference  ${baseUrl}/docs
+Dashboard      ${address}/   (sign in with the API key)
+API reference  ${address}/docs
 API key        ${apiKey}   (jobs and uploads)
 Admin key      ${adminKey}   (issues keys, sets quotas, reads /metrics)
 Data and logs  ${near === '' || near.startsWith('..') ? settings.stateDir : near}
@@ -19,7 +20,7 @@ ${engine === null ? `Transcoders    ${transcoderUrls.join(', ')}` : `ffmpeg     
 
 Get started:
 
-1. In the browser, open ${baseUrl}/, sign in with the API key and drop a file.
+1. In the browser, open ${address}/, sign in with the API key and drop a file.
 
 2. In another terminal, paste this line first:
 

@@ -35,6 +35,8 @@ const README = 'test/node/service/readme.test.ts'
 const EXAMPLES = 'test/node/service/examples.test.ts'
 const FIRST_HOUR = 'test/node/first-hour/first-hour.test.ts'
 const PLAY = 'test/node/first-hour/play.test.ts'
+const SHARING = 'test/node/service/sharing.test.ts'
+const SHARED_PAGES = 'test/node/dashboard/share.test.ts'
 const OPERATIONS = 'test/node/docs-examples.test.ts'
 
 /** Page and how a block begins → the test that runs it, or why none can. */
@@ -63,6 +65,12 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ],
   ['docs/operating.md', 'scrape_configs', 'it needs Prometheus'],
   [
+    'docs/operating.md',
+    'server {',
+    'it needs nginx; test/node/service/proxy.test.ts is a proxy that sets the same headers',
+  ],
+  ['docs/operating.md', 'video.example.com {', 'it needs Caddy; the same test'],
+  [
     'docs/performance.md',
     'npm run bench',
     'it measures for minutes; test/node/docs-examples.test.ts sees that the script is there',
@@ -70,6 +78,9 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/play.md', '<', PLAY],
   ['docs/recipes.md', 'curl -fsS', EXAMPLES],
   ['docs/recipes.md', '{', EXAMPLES],
+  ['docs/sharing.md', 'curl', SHARING],
+  ['docs/sharing.md', '{', `an answer; ${SHARING} makes one`],
+  ['docs/sharing.md', '<', SHARED_PAGES],
   ['docs/stores.md', '{', OPERATIONS],
   ['docs/uploads.md', 'new Upload', EXAMPLES],
 ]

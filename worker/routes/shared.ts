@@ -59,7 +59,8 @@ function template(c: Context<AppEnv>, path: string): Promise<Response> {
  * opened at another one. Any page may frame the bare player, none the page itself.
  */
 function policy(base: string | null, isEmbedded: boolean): string {
-  const service = base === null ? '' : ` ${new URL(base).origin}`
+  const origin = base === null ? null : URL.parse(base)?.origin
+  const service = origin ? ` ${origin}` : ''
   return [
     `default-src 'none'`,
     `script-src 'self'`,

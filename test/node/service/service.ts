@@ -17,6 +17,8 @@ export const ROOT = resolve(import.meta.dirname, '../../..')
 export interface ReadyLine {
   ready: true
   base_url: string
+  /** In the addresses that it hands out, unless a proxy says otherwise. */
+  public_url: string
   api_key: string
   admin_key: string
   transcoder_urls: string[]
