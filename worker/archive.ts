@@ -1,11 +1,11 @@
 // In charge of: the objects of a finished job as one tar: what it is made of, its length and tag before the first byte, and
 // any span of it as a stream. Nothing is stored, and of the content no more than one window is asked for at a time.
-// Not in charge of: who may read it (routes/archives.ts), the form of a tar (tar.ts).
+// Not in charge of: who may read it (routes/archives.ts), the bytes around each object (contract/tar.ts).
+import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/tar.ts'
 import { attemptDirectory } from '#contract/task.ts'
-import type { Span } from '../range.ts'
-import { ownPrefix } from '../storage/open.ts'
-import { vendorSource } from '../storage/vendor.ts'
-import { END, header, padding } from './tar.ts'
+import type { Span } from './range.ts'
+import { ownPrefix } from './storage/open.ts'
+import { vendorSource } from './storage/vendor.ts'
 
 /** As in routes/stored.ts: a local R2 GET has no backpressure. */
 const WINDOW_BYTES = 32 * 1024 * 1024
@@ -35,15 +35,15 @@ async function* piecesOf(env: Env, archived: Archived): AsyncGenerator<Piece> {
     for (const { key, size, httpEtag } of page.objects) {
       const path = key.slice(prefix.length)
       if (isLeftOver(path, archived)) continue
-      const head = header({ path: `${directory}/${path}`, size, modified })
+      const head = tarHeader({ path: `${directory}/${path}`, size, modified })
       yield { length: head.length, bytes: head }
       yield { length: size, key, etag: httpEtag }
-      const rest = padding(size)
+      const rest = tarPadding(size)
       if (rest > 0) yield { length: rest, bytes: new Uint8Array(rest) }
     }
     cursor = page.truncated ? page.cursor : undefined
   } while (cursor !== undefined)
-  yield { length: END.length, bytes: END }
+  yield { length: TAR_END_BYTES, bytes: new Uint8Array(TAR_END_BYTES) }
 }
 
 function isLeftOver(path: string, { jobId, attempt }: Archived): boolean {

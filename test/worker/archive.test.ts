@@ -2,8 +2,7 @@
 // Not in charge of: what other programs make of it (test/node/service/archive.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { measure, streamArchive } from '../../worker/archive/archive.ts'
-import { header, padding } from '../../worker/archive/tar.ts'
+import { measure, streamArchive } from '../../worker/archive.ts'
 import { sign } from '../../worker/signing.ts'
 import { BASE, call } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
@@ -159,16 +158,4 @@ test('jobs without finished outputs in the own store have none', async () => {
     .bind(id)
     .run()
   expect((await status(id)).archive_url).toBeNull()
-})
-
-test('sizes and names that one block cannot hold are written as extended records', () => {
-  const size = 8 * 1024 ** 3
-  const bytes = header({ path: `film/${'x'.repeat(120)}.mp4`, size, modified: 1 })
-  expect(bytes.length).toBe(3 * 512)
-  const records = text(bytes.subarray(512, 1024))
-  expect(records).toContain(` path=film/${'x'.repeat(120)}.mp4\n`)
-  expect(records).toContain(` size=${size}\n`)
-  for (const line of records.trimEnd().split('\n')) expect(Number(line.split(' ')[0])).toBe(line.length + 1)
-  expect(header({ path: 'film/a.mp4', size: size - 1, modified: 1 }).length).toBe(512)
-  expect([0, 1, 511, 512, 513].map(padding)).toEqual([0, 511, 1, 0, 511])
 })

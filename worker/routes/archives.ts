@@ -1,12 +1,12 @@
 // In charge of: all outputs of a job in the own store as one tar, at a signed address:
 // /a/<expiry>.<signature>/<account>/<job_id>/<name>.tar.
-// Not in charge of: what is in it (archive/archive.ts).
+// Not in charge of: what is in it (archive.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { inputName } from '#contract/addresses.ts'
 import type { JobConfig } from '#contract/job.ts'
 import { outputProvider } from '#contract/job.ts'
-import { measure, streamArchive } from '../archive/archive.ts'
+import { measure, streamArchive } from '../archive.ts'
 import type { AppEnv } from '../http.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
 import { findJobByBackendId } from '../ledger/jobs.ts'
