@@ -1,6 +1,6 @@
-// In charge of: words of a command line → a command with its options, or what is wrong with them.
+// In charge of: words of a command line → a command with its options, wherever they stand, or what is wrong with them.
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { commands, common, isCommand, type Command, type CommandName } from './commands.ts'
+import { commands, common, isCommand, type Command, type CommandName, type Option } from './commands.ts'
 import { UsageError } from './failure.ts'
 
 export type Values = Record<string, string | boolean | string[] | undefined>
@@ -11,23 +11,51 @@ export interface Parsed {
   words: string[]
 }
 
-/** @throws UsageError */
-export function parse(argv: readonly string[]): Parsed {
-  const [name = '', ...rest] = argv
-  if (!isCommand(name)) {
-    throw new UsageError(
-      `${name === '' ? 'Name a command' : `"${name}" is no command`}; there are ${Object.keys(commands).join(', ')}.`,
-    )
-  }
-  const { options, count, takes }: Command = commands[name]
-  const config: ParseArgsOptionsConfig = Object.fromEntries(
-    Object.entries({ ...options, ...common }).map(([flag, { type, short, multiple }]) => [
+function configOf(options: Readonly<Record<string, Option>>): ParseArgsOptionsConfig {
+  return Object.fromEntries(
+    Object.entries(options).map(([flag, { type, short, multiple }]) => [
       flag,
       { type, multiple: multiple === true, ...(short === undefined ? {} : { short }) },
     ]),
   )
+}
+
+/** Of all commands: which words are values of options must be known before the command is. A test sees that no two contradict. */
+const anyOption = configOf(Object.assign({}, ...Object.values(commands).map(({ options }) => options), common))
+
+/**
+ * The first word that is neither an option nor the value of one, and where it stands.
+ * @returns null where there is none
+ */
+function commandIn(argv: readonly string[]): { name: string; index: number } | null {
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: anyOption,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const first = tokens.find(({ kind }) => kind === 'positional')
+  return first?.kind === 'positional' ? { name: first.value, index: first.index } : null
+}
+
+/** @throws UsageError */
+export function parse(argv: readonly string[]): Parsed {
+  const found = commandIn(argv)
+  if (found === null || !isCommand(found.name)) {
+    throw new UsageError(
+      `${found === null ? 'Name a command' : `"${found.name}" is not a command`}: ${Object.keys(commands).join(', ')}.`,
+    )
+  }
+  const { name } = found
+  const rest = argv.toSpliced(found.index, 1)
+  const { options, count, takes }: Command = commands[name]
   try {
-    const { values, positionals } = parseArgs({ args: rest, options: config, allowPositionals: true })
+    const { values, positionals } = parseArgs({
+      args: rest,
+      options: configOf({ ...options, ...common }),
+      allowPositionals: true,
+    })
     if (values['help'] !== true && (positionals.length < count[0] || positionals.length > count[1])) {
       throw new UsageError(takes === '' ? `${name} takes no arguments.` : `Write: splicepoint ${name} ${takes}`)
     }
@@ -38,10 +66,23 @@ export function parse(argv: readonly string[]): Parsed {
   }
 }
 
+/** What is asked of the command itself, with no command or any: "--version", "--help" alone, "help submit". */
+export function asked(argv: readonly string[]): { what: 'version' | 'help'; of: CommandName | null } | null {
+  const found = commandIn(argv)
+  const flags = argv.filter((word) => word.startsWith('-'))
+  if (found?.name === 'version' || (found === null && flags.some((flag) => flag === '--version' || flag === '-V')))
+    return { what: 'version', of: null }
+  if (found?.name === 'help') {
+    const [of = ''] = argv.slice(found.index + 1)
+    return { what: 'help', of: isCommand(of) ? of : null }
+  }
+  return found === null && flags.some((flag) => flag === '--help' || flag === '-h') ? { what: 'help', of: null } : null
+}
+
 /** @throws UsageError for what cannot be a job's id */
 export function jobId(text = ''): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new UsageError(`"${text}" is no job id: it is a number, as submit and list show it.`)
+    throw new UsageError(`"${text}" is not a job id: it is a number, as submit and list show it.`)
   return Number(text)
 }
 
@@ -49,7 +90,7 @@ export function jobId(text = ''): number {
 export function connection(values: Values, env: NodeJS.ProcessEnv): { address: string; key: string } {
   const address = String(values['url'] ?? env['SPLICEPOINT_URL'] ?? '')
   const key = String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '')
-  if (address === '') throw new UsageError('Which service? Give --url or set SPLICEPOINT_URL.')
+  if (address === '') throw new UsageError('Which service? Set SPLICEPOINT_URL or give --url.')
   if (key === '') throw new UsageError('With which key? Set SPLICEPOINT_KEY or give --key.')
   return { address: serviceAddress(address), key }
 }

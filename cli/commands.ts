@@ -32,12 +32,16 @@ export const common: Readonly<Record<string, Option>> = {
     about: 'API key; else SPLICEPOINT_KEY, which other users of the machine cannot see',
   },
   json: { type: 'boolean', about: 'print what the service answered, as one JSON document' },
-  help: { type: 'boolean', short: 'h', about: 'say what the command takes' },
+  help: { type: 'boolean', short: 'h', about: 'show what the command takes' },
+  version: { type: 'boolean', short: 'V', about: 'show the version of the command' },
 }
 
 const watch: Option = { type: 'boolean', short: 'w', about: 'wait for the end of the job, with progress' }
-const to: Option = { type: 'string', value: 'DIR', about: 'download all outputs below this directory' }
+const to: Option = { type: 'string', value: 'DIR', about: 'wait, then download all outputs below this directory' }
 const dir: Option = { type: 'string', value: 'DIR', about: 'where the files go; default: the current directory' }
+const title: Option = { type: 'string', value: 'TEXT', about: 'shown on the shared page; default: the source’s name' }
+const limit: Option = { type: 'string', value: 'N', about: '1 to 100; default 20' }
+const cursor: Option = { type: 'string', value: 'TEXT', about: 'next_cursor of the page before' }
 
 export const commands = {
   submit: {
@@ -45,14 +49,19 @@ export const commands = {
     count: [0, 1],
     about: 'create a job; a file of this machine is uploaded first',
     options: {
+      hls: { type: 'boolean', about: 'HLS, in the sizes that fit the source' },
+      dash: { type: 'boolean', about: 'DASH; with --hls both, from one set of segments' },
+      mp4: { type: 'boolean', about: 'MP4 files, in the sizes that fit the source' },
+      preset: { type: 'string', short: 'p', value: 'NAME', about: 'start from a preset: splicepoint presets list' },
       file: { type: 'string', short: 'f', value: 'JSON', about: 'the job as a JSON file, or - for standard input' },
       rendition: {
         type: 'string',
         short: 'r',
         multiple: true,
         value: 'SIZE[:KBPS]',
-        about: 'one output: 720, 720:2500 or 1280x720:2500; repeat it for more (default: the source’s size)',
+        about: 'a size of your own: 720, 720:2500 or 1280x720:2500; repeat it for more',
       },
+      'allow-upscaling': { type: 'boolean', about: 'make sizes that are larger than the source too' },
       container: {
         type: 'string',
         value: 'NAME',
@@ -62,7 +71,14 @@ export const commands = {
       codec: { type: 'string', value: 'NAME', about: 'video_codec', values: ['h.264', 'hevc', 'mpeg2'] },
       mode: { type: 'string', value: 'NAME', about: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
       'audio-bitrate': { type: 'string', value: 'KBPS', about: 'of stereo aac; default 128' },
-      'no-audio': { type: 'boolean', about: 'outputs without sound' },
+      'no-audio': { type: 'boolean', about: 'outputs without audio' },
+      metadata: {
+        type: 'string',
+        short: 'm',
+        multiple: true,
+        value: 'NAME=VALUE',
+        about: 'your own note on the job, shown and searchable; repeat it for more',
+      },
       set: {
         type: 'string',
         short: 's',
@@ -75,9 +91,12 @@ export const commands = {
         value: 'TEXT',
         about: 'the same text makes no second job; default: a random one',
       },
-      'dry-run': { type: 'boolean', about: 'plan and estimate only; nothing is encoded' },
+      'upload-again': { type: 'boolean', about: 'send the file also if it is still stored from an earlier upload' },
+      'dry-run': { type: 'boolean', about: 'plan and estimate only, nothing is encoded; waits for the result' },
       watch,
       download: to,
+      share: { type: 'boolean', about: 'wait, then create a page that plays the outputs without a key' },
+      title,
     },
   },
   status: { takes: 'ID', count: [1, 1], about: 'show a job', options: { watch } },
@@ -92,9 +111,20 @@ export const commands = {
         about: 'comma-separated',
         values: ['ready', 'queued', 'running', 'committing', 'completed', 'failed', 'cancelled'],
       },
-      search: { type: 'string', value: 'TEXT', about: 'number, job_id, or part of the source’s name or address' },
-      limit: { type: 'string', value: 'N', about: '1 to 100; default 20' },
-      cursor: { type: 'string', value: 'TEXT', about: 'next_cursor of the page before' },
+      search: {
+        type: 'string',
+        value: 'TEXT',
+        about: 'number, job_id, part of the source’s name or address, or a value of its metadata',
+      },
+      metadata: {
+        type: 'string',
+        short: 'm',
+        multiple: true,
+        value: 'NAME=VALUE',
+        about: 'only jobs with this metadata; repeat it for more',
+      },
+      limit,
+      cursor,
     },
   },
   cancel: { takes: 'ID', count: [1, 1], about: 'cancel a job', options: {} },
@@ -113,19 +143,51 @@ export const commands = {
   download: {
     takes: 'ID',
     count: [1, 1],
-    about: 'download all outputs of a job and check their SHA-256',
+    about: 'download all files of a job, segments included, and check their SHA-256',
     options: { to: dir },
   },
-  uploads: {
-    takes: 'list|delete NUMBER',
+  archive: {
+    takes: 'ID',
+    count: [1, 1],
+    about: 'download all files of a job as one tar',
+    options: { to: { type: 'string', value: 'FILE', about: 'its name; default: the archive’s own' } },
+  },
+  share: {
+    takes: 'ID',
+    count: [1, 1],
+    about: 'create a page that plays the outputs without a key',
+    options: {
+      title,
+      expires: { type: 'string', value: 'TIME', about: '45m, 12h or 30d; default 30d' },
+      list: { type: 'boolean', about: 'list the pages of the job instead' },
+      revoke: { type: 'string', value: 'SHARE', about: 'revoke this one instead' },
+    },
+  },
+  log: { takes: 'ID', count: [1, 1], about: 'show the ffmpeg commands and messages of a job', options: {} },
+  presets: {
+    takes: 'list|show NAME|save NAME|delete NAME',
     count: [1, 2],
-    about: 'list what was uploaded and is still there, or delete it',
+    about: 'list presets and keep your own',
+    options: {
+      file: { type: 'string', short: 'f', value: 'JSON', about: 'save: a job without input and credentials, or -' },
+      description: { type: 'string', value: 'TEXT', about: 'save: one sentence' },
+    },
+    words: ['list', 'show', 'save', 'delete'],
+  },
+  uploads: {
+    takes: 'list|delete NUMBER|token',
+    count: [1, 2],
+    about: 'list or delete uploads, or issue an upload token for a page of yours',
     options: {
       state: { type: 'string', value: 'NAME', about: 'list: only these', values: ['receiving', 'ready'] },
-      limit: { type: 'string', value: 'N', about: 'list: 1 to 100; default 20' },
-      cursor: { type: 'string', value: 'TEXT', about: 'list: next_cursor of the page before' },
+      limit,
+      cursor,
+      'max-bytes': { type: 'string', value: 'SIZE', about: 'token: largest file, 500MB or 2GB' },
+      'max-files': { type: 'string', value: 'N', about: 'token: how many; default 1' },
+      expires: { type: 'string', value: 'TIME', about: 'token: 90s to 24h; default 1h' },
+      name: { type: 'string', value: 'TEXT', about: 'token: for your own records' },
     },
-    words: ['list', 'delete'],
+    words: ['list', 'delete', 'token'],
   },
   limits: { takes: '', count: [0, 0], about: 'show the limits of the service', options: {} },
   keys: {
@@ -155,7 +217,7 @@ export const commands = {
   doctor: {
     takes: '[URL]',
     count: [0, 1],
-    about: 'find out what is wrong with a deployment, and how to mend it',
+    about: 'check a deployment and say how to repair what is wrong',
     options: {
       'admin-key': {
         type: 'string',
@@ -169,7 +231,7 @@ export const commands = {
         about: 'wrangler.toml to look at; default: the one here, without a URL',
       },
       'no-jobs': { type: 'boolean', about: 'run none' },
-      input: { type: 'string', value: 'ADDRESS', about: 'an http address of media that a job reads as well' },
+      input: { type: 'string', value: 'ADDRESS', about: 'an http address of media that a job reads too' },
       store: {
         type: 'string',
         multiple: true,

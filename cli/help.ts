@@ -1,44 +1,63 @@
-// In charge of: the help, from the table of commands.
+// In charge of: the help, from the table of commands, within the width of a terminal.
 import { commands, common, type Command, type CommandName, type Option } from './commands.ts'
+import { wrap } from './text/terminal.ts'
 
-const column = (rows: [string, string][]): string => {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
+const WIDTH = 80
+/** What is longer has its description on the next line. */
+const LEFT = 28
+
+function column(rows: readonly (readonly [left: string, right: string])[], width: number): string {
+  const left = Math.min(LEFT, Math.max(...rows.map(([each]) => each.length)))
+  const indent = ' '.repeat(left + 4)
+  return rows
+    .map(([name, about]) => {
+      const text = wrap(about, width - indent.length, indent)
+      return name.length > left ? `  ${name}\n${indent}${text}` : `  ${name.padEnd(left)}  ${text}`
+    })
+    .join('\n')
 }
 
-function options(table: Readonly<Record<string, Option>>): string {
-  return column(
-    Object.entries(table).map(([name, { short, value, about, values }]) => [
-      `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
-      values ? `${about} (${values.join(', ')})` : about,
-    ]),
-  )
+function options(table: Readonly<Record<string, Option>>, width: number): string {
+  const rows = Object.entries(table).map(([name, { short, value, about, values }]): [string, string] => [
+    `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
+    values ? `${about} (${values.join(', ')})` : about,
+  ])
+  return column(rows, width)
 }
 
-export function help(): string {
+export function help(columns: number | null): string {
+  const width = columns ?? WIDTH
   const rows = Object.entries(commands).map(([name, { takes, about }]): [string, string] => [
     `${name} ${takes}`.trim(),
     about,
   ])
+  const codes =
+    'Exit codes: 0 done, 1 the job failed or was cancelled, 2 wrong usage, 3 refused by the service, 4 network, 130 interrupted.'
   return `Usage: splicepoint COMMAND [OPTIONS]
 
-${column(rows)}
+${column(rows, width)}
 
-Every command takes:
-${options(common)}
+Options of every command, before or after it:
+${options(common, width)}
 
-Exit codes: 0 done, 1 the job failed or was cancelled, 2 wrong usage, 3 refused by the service, 4 network, 130 interrupted.
-"splicepoint COMMAND --help" says more; docs/cli.md has examples.
+Examples:
+  splicepoint submit film.mp4 --hls --share
+  splicepoint submit film.mp4 -r 720 -r 360 --download out
+  splicepoint submit film.mp4 --hls --dry-run
+
+${wrap(codes, width)}
+"splicepoint COMMAND --help" lists the options of one command.
 `
 }
 
-export function helpOf(name: CommandName): string {
+export function helpOf(name: CommandName, columns: number | null): string {
+  const width = columns ?? WIDTH
   const command: Command = commands[name]
-  const own = Object.keys(command.options).length > 0 ? `\n${options(command.options)}\n` : ''
+  const own = Object.keys(command.options).length > 0 ? `\n${options(command.options, width)}\n` : ''
   return `Usage: splicepoint ${`${name} ${command.takes}`.trim()} [OPTIONS]
 
-${command.about}
+${wrap(`${command.about.charAt(0).toUpperCase()}${command.about.slice(1)}.`, width)}
 ${own}
-${options(common)}
+${options(common, width)}
 `
 }

@@ -1,7 +1,10 @@
 // In charge of: `keys`: list, issue, rotate and revoke.
 import type { Key } from '#contract/answers.ts'
 import type { Client } from '../client/client.ts'
+import type { Answer } from './answer.ts'
 import { plain, UsageError } from './failure.ts'
+import { table } from './text/table.ts'
+import { ago } from './text/units.ts'
 
 export interface KeyFlags {
   account?: string | undefined
@@ -9,12 +12,12 @@ export interface KeyFlags {
   scope?: string[] | undefined
 }
 
-/** @returns what the service answered, and the same for people */
 export async function keys(
   client: Client,
-  words: string[],
+  words: readonly string[],
   flags: KeyFlags,
-): Promise<{ answer: unknown; text: string }> {
+  width: number | null,
+): Promise<Answer> {
   const [action = '', id] = words
   const needsId = action === 'rotate' || action === 'revoke'
   if (needsId !== (id !== undefined)) {
@@ -24,33 +27,49 @@ export async function keys(
   }
   switch (action) {
     case 'list': {
-      const answer = await client.keys()
-      return { answer, text: answer.keys.map(line).join('\n') }
+      const document = await client.keys()
+      return { document, text: listed(document.keys, width) }
     }
     case 'issue': {
       const { account, label, scope } = flags
-      const answer = await client.issueKey({
+      const document = await client.issueKey({
         ...(account === undefined ? {} : { account }),
         ...(label === undefined ? {} : { label }),
         ...(scope === undefined ? {} : { scopes: scope }),
       })
-      return { answer, text: `${answer.key}\nKeep it: it is shown this once.` }
+      return { document, text: `${document.key}\nKeep it: it is shown this once.` }
     }
     case 'rotate': {
-      const answer = await client.rotateKey(id ?? '')
-      const kept = `${answer.key}\nKeep it: it is shown this once. ${id} is revoked and stops within a minute.`
-      const warned = answer.warnings.map(({ code, message }) => plain(`warning: ${code}: ${message}`))
-      return { answer, text: [kept, ...warned].join('\n') }
+      const document = await client.rotateKey(id ?? '')
+      const kept = `${document.key}\nKeep it: it is shown this once. ${id} is revoked and stops working within a minute.`
+      const warned = document.warnings.map(({ code, message }) => plain(`warning: ${code}: ${message}`))
+      return { document, text: [kept, ...warned].join('\n') }
     }
     case 'revoke':
       await client.revokeKey(id ?? '')
-      return { answer: { id, revoked: true }, text: `${id} is revoked; it stops within a minute.` }
+      return { document: { id, revoked: true }, text: `${id} is revoked; it stops working within a minute.` }
     default:
       throw new UsageError(`keys ${action} is unknown: list, issue, rotate ID or revoke ID.`)
   }
 }
 
-function line({ id, account, label, scopes, revoked_at, last_used_at }: Key): string {
-  const state = revoked_at === null ? `last used ${last_used_at ?? 'never'}` : `revoked ${revoked_at}`
-  return plain([id, account, scopes.join(','), state, label].join('  '))
+function listed(found: readonly Key[], width: number | null): string {
+  if (found.length === 0) return ''
+  const columns = [
+    { title: 'ID' },
+    { title: 'ACCOUNT' },
+    { title: 'LABEL', flexible: true },
+    { title: 'SCOPES' },
+    { title: 'LAST USED' },
+    { title: 'STATE' },
+  ] as const
+  const rows = found.map(({ id, account, label, scopes, revoked_at, last_used_at }) => [
+    id,
+    account,
+    label,
+    scopes.join(','),
+    last_used_at === null ? 'never' : ago(last_used_at),
+    revoked_at === null ? 'active' : `revoked ${ago(revoked_at)}`,
+  ])
+  return table(columns, rows, width)
 }

@@ -1,30 +1,45 @@
 // In charge of: from the command line to the exit code: which function does what, what goes to standard output (answers) and
 // what to standard error (progress, notes, failures). Not in charge of: the doing.
 import { writeFileSync } from 'node:fs'
-import type { JobRead } from '#contract/answers.ts'
+import type { Created, JobRead, Share } from '#contract/answers.ts'
 import { Client } from '../client/client.ts'
-import { connection, jobId, parse, type Parsed } from './arguments.ts'
+import type { Answer } from './answer.ts'
+import { archive } from './archive.ts'
+import { asked, connection, jobId, parse, type Parsed, type Values } from './arguments.ts'
 import { completion, SHELLS } from './completion.ts'
+import { describe, jobTable } from './describe.ts'
 import { doctor } from './doctor.ts'
 import { errorDocument, EXIT, exitCodeOf, explain, plain, UsageError } from './failure.ts'
 import { help, helpOf } from './help.ts'
-import { describe, exitCodeOfJob, fetchOutputs, watch } from './jobs.ts'
+import { exitCodeOfJob, fetchOutputs, watch } from './jobs.ts'
 import { keys } from './keys.ts'
+import { limitsText } from './limits.ts'
+import { logText } from './log.ts'
+import { presets } from './presets.ts'
+import { progressLine, type ProgressLine } from './progress.ts'
+import { newShare, share, shareText } from './shares.ts'
 import { submit } from './submit.ts'
+import { columnsOf, wrap } from './text/terminal.ts'
 import { uploads } from './uploads.ts'
 import { vault } from './vault.ts'
+import { version } from './version.ts'
 
 const argv = process.argv.slice(2)
 const asJson = argv.includes('--json')
 const interrupted = new AbortController()
 const { signal } = interrupted
+const width = columnsOf(process.stdout)
 
 const note = (text: string): void => {
-  if (!asJson) process.stderr.write(`${plain(text)}\n`)
+  const columns = columnsOf(process.stderr)
+  if (!asJson) process.stderr.write(`${columns === null ? plain(text) : wrap(plain(text), columns - 2, '  ')}\n`)
 }
-/** One answer: a document for programs, or lines for people. */
-const answer = (document: unknown, text: string): void => {
+const line: ProgressLine = asJson ? { show: () => undefined, end: () => undefined } : progressLine(process.stderr)
+/** A document for programs, or lines for people. */
+const print = ({ document, text, next }: Answer): number => {
+  if (next != null) note(`More: --cursor ${next}`)
   process.stdout.write(asJson ? `${JSON.stringify(document)}\n` : text === '' ? '' : `${text}\n`)
+  return EXIT.ok
 }
 
 async function run({ name, values, words }: Parsed): Promise<number> {
@@ -36,111 +51,119 @@ async function run({ name, values, words }: Parsed): Promise<number> {
   }
   if (name === 'doctor') {
     const { answer: report, text } = await doctor(words, values, process.env, signal, note)
-    answer(report, text)
+    print({ document: report, text })
     return report.ok ? EXIT.ok : EXIT.job
   }
   const { address, key } = connection(values, process.env)
   const client = new Client(address, key, signal)
 
-  /** The end of what makes a job: wait where that is asked for, download, answer. */
-  const finish = async (id: number, created: unknown): Promise<number> => {
-    const to = values['download'] as string | undefined
-    if (values['watch'] !== true && to === undefined) {
-      answer(created, String(id))
-      return EXIT.ok
-    }
-    note(`Job ${id}`)
-    return show(id, await watching(id), to)
-  }
-  const watching = (id: number): Promise<JobRead> =>
-    watch(client, id, { progress: process.stderr, signal, quiet: asJson })
-  const show = async (id: number, job: JobRead, to?: string): Promise<number> => {
-    const code = exitCodeOfJob(job)
-    if (code === EXIT.ok && to !== undefined) await fetchOutputs(job, to, signal, note)
-    answer({ _auto_generated_id_: id, ...job }, describe(id, job))
-    return code
-  }
-
   switch (name) {
     case 'submit': {
-      const notes = { say: note, uploaded: (stored: number, size: number) => note(`${stored} of ${size} bytes stored`) }
-      const created = await submit(client, words[0], values, notes)
-      for (const { message } of created.warnings) note(`note: ${message}`)
-      return finish(created._auto_generated_id_, created)
+      const created = await submit(client, words[0], values, { say: note, line })
+      return finish(client, created._auto_generated_id_, created, values)
     }
     case 'retry': {
       const created = await client.retry(jobId(words[0]))
-      return finish(created._auto_generated_id_, created)
+      return finish(client, created._auto_generated_id_, created, values)
     }
     case 'status': {
       const id = jobId(words[0])
-      return show(id, values['watch'] === true ? await watching(id) : await client.read(id))
+      const isWatched = values['watch'] === true
+      return show(id, isWatched ? await watch(client, id, line, signal) : await client.read(id))
     }
     case 'list': {
-      const query = Object.entries(values).filter(([flag]) => ['search', 'state', 'limit', 'cursor'].includes(flag))
-      const page = await client.list(Object.fromEntries(query) as Record<string, string>)
-      const lines = page.jobs.map(({ _auto_generated_id_: id, status, input }) => {
-        const end = status.error?.code ?? (status.state === 'cancelled' ? 'cancelled' : status.phase)
-        return plain(`${id}  ${status.created_at}  ${end}  ${input}`)
-      })
-      if (page.next_cursor !== null) note(`More: --cursor ${page.next_cursor}`)
-      answer(page, lines.join('\n'))
-      return EXIT.ok
+      const { metadata, ...rest } = pick(values, ['search', 'state', 'limit', 'cursor', 'metadata'])
+      const pairs = ([metadata ?? []].flat() as string[]).map((pair) => pair.replace('=', ':'))
+      const document = await client.list({ ...rest, ...(pairs.length === 0 ? {} : { metadata: pairs }) })
+      const text = document.jobs.length === 0 ? '' : jobTable(document.jobs, width)
+      return print({ document, text, next: document.next_cursor })
     }
-    case 'cancel': {
-      const job = await client.cancel(jobId(words[0]))
-      answer(job, `Job ${words[0]} is cancelled.`)
-      return EXIT.ok
-    }
+    case 'cancel':
+      return print({ document: await client.cancel(jobId(words[0])), text: `Job ${words[0]} is cancelled.` })
     case 'delete': {
-      await client.delete(jobId(words[0]))
-      answer({ deleted: jobId(words[0]) }, `Job ${words[0]} is deleted.`)
-      return EXIT.ok
+      const id = jobId(words[0])
+      await client.delete(id)
+      return print({ document: { deleted: id }, text: `Job ${id} is deleted.` })
     }
     case 'download': {
       const id = jobId(words[0])
       const job = await client.read(id)
-      if (!job.status.job_completed) throw new UsageError(`Job ${id} is not complete: splicepoint status ${id} --watch`)
-      const code = exitCodeOfJob(job)
-      if (code !== EXIT.ok) {
-        answer({ files: [], segments_left: 0 }, describe(id, job))
-        return code
-      }
-      const fetched = await fetchOutputs(job, String(values['to'] ?? '.'), signal, note)
-      answer(fetched, fetched.files.map(({ file }) => plain(file)).join('\n'))
-      return EXIT.ok
+      requireEnded(id, job)
+      if (exitCodeOfJob(job) !== EXIT.ok) return show(id, job, { files: [] })
+      const files = await fetchOutputs(job, String(values['to'] ?? '.'), line, signal, note)
+      return print({ document: { files }, text: files.map(({ file }) => plain(file)).join('\n') })
     }
-    case 'uploads': {
-      const { answer: document, text } = await uploads(client, words, values, note)
-      answer(document, text)
-      return EXIT.ok
+    case 'archive': {
+      const id = jobId(words[0])
+      return print(await archive(id, await client.read(id), values['to'] as string | undefined, line, signal))
     }
+    case 'share':
+      return print(await share(client, jobId(words[0]), values, width))
+    case 'log': {
+      const document = await client.log(jobId(words[0]))
+      return print({ document, text: logText(document) })
+    }
+    case 'presets':
+      return print(await presets(client, words, values, width))
+    case 'uploads':
+      return print(await uploads(client, words, values, width))
     case 'limits': {
-      const limits = await client.limits()
-      answer(limits, JSON.stringify(limits, null, 2))
-      return EXIT.ok
+      const document = await client.limits()
+      return print({ document, text: limitsText(document, width) })
     }
-    case 'vault': {
-      const { answer: document, text } = await vault(client, words, note)
-      answer(document, text)
-      return EXIT.ok
-    }
-    case 'keys': {
-      const { answer: document, text } = await keys(client, words, values)
-      answer(document, text)
-      return EXIT.ok
-    }
+    case 'vault':
+      return print(await vault(client, words, note))
+    case 'keys':
+      return print(await keys(client, words, values, width))
   }
 }
 
+/** The end of what makes a job: wait where that is asked for, download, share, answer. */
+async function finish(client: Client, id: number, created: Created, values: Values): Promise<number> {
+  const to = values['download'] as string | undefined
+  const isShared = values['share'] === true
+  const isDry = created.dry_run === true
+  if (values['watch'] !== true && to === undefined && !isShared && !isDry) {
+    for (const { message } of created.warnings) note(`Warning: ${message}`)
+    note(`Job ${id} is created. Watch it: splicepoint status ${id} --watch`)
+    return print({ document: created, text: String(id) })
+  }
+  note(`Job ${id}`)
+  const job = await watch(client, id, line, signal)
+  const more: { share?: Share } = {}
+  if (exitCodeOfJob(job) === EXIT.ok && !isDry) {
+    if (to !== undefined) await fetchOutputs(job, to, line, signal, note)
+    if (isShared) more.share = await newShare(client, id, pick(values, ['title']))
+  }
+  return show(id, job, more)
+}
+
+function show(id: number, job: JobRead, more: { share?: Share; files?: [] } = {}): number {
+  const text = [describe(id, job, width), ...(more.share ? [`\n${shareText(more.share)}`] : [])].join('\n')
+  print({ document: { _auto_generated_id_: id, ...job, ...more }, text })
+  return exitCodeOfJob(job)
+}
+
+function requireEnded(id: number, { status }: JobRead): void {
+  if (!status.job_completed) throw new UsageError(`Job ${id} is not complete: splicepoint status ${id} --watch`)
+}
+
+function pick(values: Values, names: readonly string[]): Record<string, never> {
+  const given = Object.entries(values).filter(([name, value]) => names.includes(name) && value !== undefined)
+  return Object.fromEntries(given) as Record<string, never>
+}
+
 async function main(): Promise<number> {
-  if (argv.length === 0 || ['help', '--help', '-h'].includes(argv[0] ?? '')) {
-    process.stdout.write(help())
-    return argv.length === 0 ? EXIT.usage : EXIT.ok
+  const wish = asked(argv)
+  if (wish?.what === 'version') return print({ document: { version: version() }, text: version() })
+  if (argv.length === 0 || wish) {
+    process.stdout.write(wish?.of ? helpOf(wish.of, width) : help(width))
+    return wish ? EXIT.ok : EXIT.usage
   }
   const parsed = parse(argv)
+  if (parsed.values['version'] === true) return print({ document: { version: version() }, text: version() })
   if (parsed.values['help'] === true) {
-    process.stdout.write(helpOf(parsed.name))
+    process.stdout.write(helpOf(parsed.name, width))
     return EXIT.ok
   }
   return run(parsed)

@@ -1,41 +1,59 @@
-// In charge of: one line about transcode and transfer: a bar that is drawn over itself on a terminal, plain lines elsewhere.
-import type { WriteStream } from 'node:tty'
-import type { PublicStatus } from '#contract/status.ts'
+// In charge of: one line about what is under way: a bar that is drawn over itself and fits its terminal, plain lines elsewhere.
+// Not in charge of: what the line says of an upload, a job or a download (meters.ts).
+import { columnsOf, cut, isUnicode, pad, widthOf } from './text/terminal.ts'
 
-const WIDTH = 24
-
-function progressText(status: PublicStatus, bars: boolean): string {
-  const part = (label: string, percent: string, speed: string, unit: string): string => {
-    const figure = `${percent.padStart(3)} %`
-    const pace = Number(speed) > 0 ? `${Number(speed).toFixed(1)} ${unit}` : ''
-    return `${label} ${bars ? `${bar(Number(percent))} ` : ''}${figure} ${pace.padEnd(9)}`
-  }
-  return [
-    part('transcode', status.tcode_progress, status.tcode_speed, 'x'),
-    part('transfer', status.xfer_progress, status.xfer_speed, 'MB/s'),
-    status.phase,
-  ].join('  ')
+export interface ProgressState {
+  /** What is under way, "Uploading". */
+  label: string
+  /** 0 to 1; null where nothing can be measured. */
+  fraction: number | null
+  /** From the most to the least important: what does not fit is left out from the end. */
+  facts: readonly string[]
+  /** Without a terminal: the line for a log. The same line is written once. */
+  log: string
 }
 
-function bar(percent: number): string {
-  const full = Math.round((percent / 100) * WIDTH)
-  return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}]`
+export interface ProgressLine {
+  show: (state: ProgressState) => void
+  /** Leaves the cursor on a line of its own. */
+  end: () => void
 }
 
-/** Shows each status that says something new; `end` leaves the cursor on a line of its own. */
-export function progressLine(out: NodeJS.WriteStream): { show: (status: PublicStatus) => void; end: () => void } {
+const LABEL = 13
+const BAR = { least: 8, most: 32 }
+const GAP = '  '
+
+/** At most `width` columns. */
+export function drawn({ label, fraction, facts }: ProgressState, width: number, unicode: boolean): string {
+  const head = pad(label, LABEL)
+  if (fraction === null) return cut([label, ...facts].join(GAP), width)
+  const shown = [...facts]
+  const room = (): number => width - widthOf([head, ...shown].join(GAP)) - GAP.length
+  while (shown.length > 0 && room() < BAR.least) shown.pop()
+  const bar = barOf(fraction, Math.max(0, Math.min(BAR.most, room())), unicode)
+  return cut([head, bar, ...shown].join(GAP), width)
+}
+
+function barOf(fraction: number, width: number, unicode: boolean): string {
+  const full = Math.round(Math.max(0, Math.min(1, fraction)) * width)
+  return (unicode ? '█' : '#').repeat(full) + (unicode ? '░' : '.').repeat(width - full)
+}
+
+export function progressLine(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): ProgressLine {
   let last = ''
-  const tty: WriteStream | null = out.isTTY ? out : null
+  const terminal = columnsOf(out) !== null
+  const unicode = isUnicode(env)
   return {
-    show(status) {
-      const text = progressText(status, tty !== null)
+    show(state) {
+      // The last column stays free: some terminals go to the next line when it is written.
+      const text = terminal ? drawn(state, (columnsOf(out) ?? 80) - 1, unicode) : state.log
       if (text === last) return
       last = text
-      if (tty === null) out.write(`${text}\n`)
-      else out.write(`\r\u001B[2K${text.slice(0, (tty.columns || 80) - 1)}`)
+      out.write(terminal ? `\r\u001B[2K${text}` : `${text}\n`)
     },
     end() {
-      if (tty !== null && last !== '') out.write('\n')
+      if (terminal && last !== '') out.write('\n')
+      last = ''
     },
   }
 }

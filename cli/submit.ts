@@ -3,14 +3,21 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Created } from '#contract/answers.ts'
+import type { Problem } from '#contract/errors.ts'
 import type { Client } from '../client/client.ts'
+import { ServiceError } from '../client/errors.ts'
+import type { JobRequest } from '../client/request.ts'
 import { UsageError } from './failure.ts'
+import { transferring } from './meters.ts'
 import { applyFlags, readBody, type Body, type OrderFlags } from './order.ts'
+import type { ProgressLine } from './progress.ts'
+import { bytes } from './text/units.ts'
 
 export interface SubmitFlags extends OrderFlags {
   file?: string | undefined
   'idempotency-key'?: string | undefined
   'dry-run'?: boolean | undefined
+  'upload-again'?: boolean | undefined
 }
 
 const PROVIDER_OF: Readonly<Record<string, string>> = {
@@ -21,10 +28,13 @@ const PROVIDER_OF: Readonly<Record<string, string>> = {
   gs: 'gcloud',
 }
 
+/** No upload has this number: a job that names it is judged in every other respect, and never made. */
+const NO_UPLOAD = '999999999999999'
+
 export interface Notes {
   /** A sentence about what happens, for people. */
   say: (text: string) => void
-  uploaded: (stored: number, size: number) => void
+  line: ProgressLine
 }
 
 export async function submit(
@@ -35,20 +45,34 @@ export async function submit(
 ): Promise<Created> {
   const document = flags.file === undefined ? null : await readBody(flags.file)
   const body = applyFlags(document, flags)
-  if (source !== undefined) await nameSource(client, body, source, notes)
+  if (source !== undefined) await nameSource(client, body, source, flags, notes)
   else if (!document) throw new UsageError('Name the source: a file, an address, or a job with --file.')
-  return client.create(body, {
+  return client.create(asRequest(body), {
     dryRun: flags['dry-run'] === true,
     ...(flags['idempotency-key'] === undefined ? {} : { idempotencyKey: flags['idempotency-key'] }),
   })
 }
 
-/** Everything that can be known to be wrong is said before bytes travel. */
-async function nameSource(client: Client, body: Body, source: string, notes: Notes): Promise<void> {
+/** The service judges it: what comes from a file or from --set may be anything. */
+function asRequest(body: Body): JobRequest {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
+  return body as unknown as JobRequest
+}
+
+async function nameSource(
+  client: Client,
+  body: Body,
+  source: string,
+  flags: SubmitFlags,
+  { say, line }: Notes,
+): Promise<void> {
   const scheme = /^([a-z][a-z0-9]*):\/\//i.exec(source)?.[1]?.toLowerCase()
   if (scheme !== undefined) {
     const provider = PROVIDER_OF[scheme]
-    if (provider === undefined) throw new UsageError(`${source}: ${scheme} is no scheme that a job can read from.`)
+    if (provider === undefined)
+      throw new UsageError(
+        `${source}: a job cannot read from ${scheme} addresses; it can from http, https, s3, oci and gs.`,
+      )
     body['input'] = source
     giveProvider(body, provider)
     return
@@ -56,9 +80,35 @@ async function nameSource(client: Client, body: Body, source: string, notes: Not
   const found = await stat(source).catch(() => null)
   if (!found?.isFile()) throw new UsageError(found ? `${source} is not a file.` : `There is no file ${source}.`)
   if (found.size === 0) throw new UsageError(`${source} is empty.`)
-  notes.say(`Uploading ${source} …`)
-  body['input'] = (await client.upload(source, basename(source), { progress: notes.uploaded })).input
   giveProvider(body, 'file-upload')
+  await requireGood(client, body)
+  const show = transferring('Uploading')
+  try {
+    const { input, reused } = await client.upload(source, basename(source), {
+      progress: (stored, size) => line.show(show(stored, size)),
+      reuse: flags['upload-again'] !== true,
+    })
+    if (reused)
+      say(`${source} (${bytes(found.size)}) is still stored from an earlier upload. --upload-again sends it again.`)
+    body['input'] = input
+  } finally {
+    line.end()
+  }
+}
+
+/** Everything that can be wrong with a job before its source is known, before the source is sent. @throws ServiceError */
+async function requireGood(client: Client, body: Body): Promise<void> {
+  try {
+    const unexpected = await client.create(asRequest({ ...body, input: NO_UPLOAD }), { dryRun: true })
+    await client.cancel(unexpected._auto_generated_id_)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !lacksOnlyUpload(error)) throw error
+  }
+}
+
+function lacksOnlyUpload({ code, details }: ServiceError): boolean {
+  const problems = Array.isArray(details) ? (details as Partial<Problem>[]) : []
+  return code === 'invalid_request' && problems.length === 1 && problems[0]?.code === 'upload_not_found'
 }
 
 /** Keys of a store stay, where the document has some for that kind of store. */

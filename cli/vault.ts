@@ -12,7 +12,7 @@ export async function vault(
   client: Client,
   words: string[],
   note: (text: string) => void,
-): Promise<{ answer: Omit<VaultRotation, 'next' | 'next_key'>; text: string }> {
+): Promise<{ document: Omit<VaultRotation, 'next' | 'next_key'>; text: string }> {
   if (words[0] !== 'rotate') throw new UsageError('Write: vault rotate')
   const unreadable = new Set<number>()
   const keys = new Set<string>()
@@ -29,7 +29,7 @@ export async function vault(
     const answer = { ...batch, resealed, unreadable: [...unreadable], unreadable_keys: [...keys] }
     const { next: _next, next_key: _key, ...sum } = answer
     return {
-      answer: sum,
+      document: sum,
       text: [
         `Everything is sealed with ${batch.key_id} (${resealed} sealed again): the other keys may leave VAULT_KEYS.`,
         ...(lost.length === 0 ? [] : [`Lost before, since their key is in VAULT_KEYS no more: ${lost.join(', ')}`]),

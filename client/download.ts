@@ -1,12 +1,23 @@
-// In charge of: bringing one output below a directory, whole or not at all.
-// Not in charge of: which outputs, and the segments that a playlist stands for.
+// In charge of: bringing one file below a directory, whole or not at all.
+// Not in charge of: which files there are (tree.ts).
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
-import type { PublicOutput } from '#contract/status.ts'
 import { NetworkError, ServiceError } from './errors.ts'
 import { reach, reason } from './http.ts'
+
+/** What is known of a file before it is fetched; an element of `status.outputs` is one. */
+export interface RemoteFile {
+  /** Relative to the job's destination. */
+  path: string
+  url: string
+  /** The object's own place, in the form of its provider. */
+  location?: string
+  size: number
+  /** Hex; null where it was not announced. */
+  sha256: string | null
+}
 
 export interface Downloaded {
   /** Where it is now. */
@@ -17,16 +28,23 @@ export interface Downloaded {
 
 /**
  * The file gets its name only when size and SHA-256 are the announced ones. Nothing is written outside of `directory`.
+ * @param received called with the number of bytes of each piece that arrives
  * @throws ServiceError, NetworkError (also for bytes that are not the announced ones)
  */
-export async function download(output: PublicOutput, directory: string, signal?: AbortSignal): Promise<Downloaded> {
-  // "../" cannot climb above the slash.
-  const file = join(directory, normalize(`/${output.path}`))
+export async function download(
+  output: RemoteFile,
+  directory: string,
+  signal?: AbortSignal,
+  received?: (bytes: number) => void,
+): Promise<Downloaded> {
+  const file = placeOf(output.path, directory)
   if (await isSame(file, output)) return { file, already: true }
   // URL.parse is newer than Node 20.
   const url = URL.canParse(output.url) ? new URL(output.url) : null
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`${output.path} is in a store of yours (${output.location}); it can only be read there.`)
+    throw new Error(
+      `${output.path} is in a store of yours (${output.location ?? output.url}); it can only be read there.`,
+    )
   }
   const response = await reach(url, { signal: signal ?? null })
   if (response.status !== 200 || !response.body) {
@@ -35,7 +53,7 @@ export async function download(output: PublicOutput, directory: string, signal?:
   await mkdir(dirname(file), { recursive: true })
   const partial = `${file}.part`
   try {
-    await write(response.body, partial, output)
+    await write(response.body, partial, output, received)
     await rename(partial, file)
   } catch (error) {
     await rm(partial, { force: true })
@@ -44,7 +62,17 @@ export async function download(output: PublicOutput, directory: string, signal?:
   return { file, already: false }
 }
 
-async function write(body: AsyncIterable<Uint8Array>, path: string, output: PublicOutput): Promise<void> {
+/** "../" cannot climb above the slash. */
+export function placeOf(path: string, directory: string): string {
+  return join(directory, normalize(`/${path}`))
+}
+
+async function write(
+  body: AsyncIterable<Uint8Array>,
+  path: string,
+  output: RemoteFile,
+  received?: (bytes: number) => void,
+): Promise<void> {
   const hash = createHash('sha256')
   let size = 0
   await using file = await open(path, 'w')
@@ -57,14 +85,18 @@ async function write(body: AsyncIterable<Uint8Array>, path: string, output: Publ
     hash.update(next.value)
     size += next.value.length
     await file.writeFile(next.value)
+    received?.(next.value.length)
   }
   if (size !== output.size) throw new NetworkError(`${output.path} has ${size} bytes instead of ${output.size}.`)
-  if (hash.digest('hex') !== output.sha256) throw new NetworkError(`${output.path} arrived damaged (SHA-256).`)
+  if (output.sha256 !== null && hash.digest('hex') !== output.sha256) {
+    throw new NetworkError(`${output.path} arrived damaged (SHA-256).`)
+  }
 }
 
-async function isSame(file: string, { size, sha256 }: PublicOutput): Promise<boolean> {
+/** A file without an announced SHA-256 is fetched again. */
+async function isSame(file: string, { size, sha256 }: RemoteFile): Promise<boolean> {
   const found = await stat(file).catch(() => null)
-  if (!found?.isFile() || found.size !== size) return false
+  if (!found?.isFile() || found.size !== size || sha256 === null) return false
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
   return hash.digest('hex') === sha256

@@ -1,4 +1,4 @@
-// In charge of: the two ways in which a call can fail: the service refused it, or there was no answer to be had.
+// In charge of: the two ways in which a call can fail: the service refused it, or there was no answer; and which of them may pass.
 // Not in charge of: which codes the service has (#contract/errors.ts).
 import type { RequestErrorCode } from '#contract/errors.ts'
 
@@ -10,7 +10,7 @@ export class ServiceError extends Error {
   /** null when what answered is not the service (a proxy, another program). */
   readonly code: RequestErrorCode | null
   readonly field: string | null
-  /** Of a refused job: one `Problem` each. */
+  /** Of a refused job: an array of its problems, each `{code, field, message, allowed?, minimum?, maximum?}`. */
   readonly details: unknown
 
   constructor(status: number, text: string) {
@@ -26,6 +26,14 @@ export class ServiceError extends Error {
 /** No answer, a broken one, or bytes that are not the announced ones. */
 export class NetworkError extends Error {
   override name = 'NetworkError'
+}
+
+/** Whether asking again may help. */
+export function isPassing(error: unknown): boolean {
+  return (
+    error instanceof NetworkError ||
+    (error instanceof ServiceError && (error.status >= 500 || error.code === 'rate_limited'))
+  )
 }
 
 interface Told {

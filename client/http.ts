@@ -1,26 +1,45 @@
-// In charge of: one request to the service: address, key, and every failure as one of two errors.
-// Not in charge of: which requests there are (client.ts, upload.ts).
+// In charge of: one request to the service: address, credentials, and every failure as one of two errors. Runs in Node and in browsers.
+// Not in charge of: which requests there are (core.ts, upload.ts).
 import { NetworkError, ServiceError } from './errors.ts'
 
 export interface Service {
   /** Address without a slash at its end. */
   base: string
-  key: string
+  /** Value of the Authorization header. */
+  authorization: string
   /** Aborts what is under way. */
   signal?: AbortSignal | undefined
 }
 
+/** An API key, or an upload token, which can do nothing but upload (docs/uploads.md). */
+export type Credentials = string | { key: string } | { token: string }
+
 export type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+
+export function serviceOf(address: string, credentials: Credentials, signal?: AbortSignal): Service {
+  return { base: address.replace(/\/+$/, ''), authorization: authorizationOf(credentials), signal }
+}
+
+function authorizationOf(credentials: Credentials): string {
+  if (typeof credentials === 'object' && 'token' in credentials) return `Bearer ${credentials.token}`
+  const key = typeof credentials === 'string' ? credentials : credentials.key
+  return `Basic ${base64(`${key}:`)}`
+}
+
+/** Of a text's UTF-8. */
+export function base64(text: string): string {
+  return btoa(String.fromCodePoint(...new TextEncoder().encode(text)))
+}
 
 /**
  * @param path below the service's address, with its query
  * @throws ServiceError for every answer but success; NetworkError when there is none
  */
 export async function request(service: Service, path: string, init: Init = {}): Promise<Response> {
-  const authorization = `Basic ${Buffer.from(`${service.key}:`).toString('base64')}`
-  const response = await reach(new URL(service.base + path), {
+  const { authorization, base } = service
+  const response = await reach(new URL(base + path), {
     ...init,
-    signal: service.signal ?? null,
+    signal: init.signal ?? service.signal ?? null,
     headers: { ...init.headers, authorization },
   })
   if (response.ok) return response

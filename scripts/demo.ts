@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { JobRead } from '#contract/answers.ts'
 import type { PublicStatus } from '#contract/status.ts'
+import { jobProgress } from '../cli/meters.ts'
 import { progressLine } from '../cli/progress.ts'
 import { Client } from '../client/client.ts'
 import { download } from '../client/download.ts'
@@ -30,7 +31,7 @@ function uploaded(stored: number, size: number): void {
 
 async function watch(client: Client, id: number): Promise<PublicStatus> {
   const line = progressLine(process.stdout)
-  const show = ({ status }: JobRead): void => line.show(status)
+  const show = ({ status }: JobRead): void => line.show(jobProgress(status))
   try {
     return (await follow(client, id, { pollMs: POLL_MS, silenceMs: SILENCE_MS, show })).status
   } finally {

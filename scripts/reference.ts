@@ -1,5 +1,5 @@
-// In charge of: docs/parameters.md, written from the schema that validates requests. `npm run docs` writes it,
-// `node scripts/reference.ts --check` (part of the tests) says when it is out of date.
+// In charge of: docs/parameters.md and client/request.ts, written from the schema that validates requests. `npm run docs` writes
+// them, `node scripts/reference.ts --check` (part of the tests) says when they are out of date.
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/audio.ts'
@@ -9,8 +9,8 @@ import { jobErrors } from '#contract/errors.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/request.ts'
 import { requestErrors } from '#contract/errors.ts'
 import { CLASSES, rungBitrateKbps } from '../transcoder/plan/ladder.ts'
-
-const target = fileURLToPath(new URL('../docs/parameters.md', import.meta.url))
+import { requestSchemas } from './openapi/request.ts'
+import { declarationOf } from './schemaTypes.ts'
 
 interface Shaped {
   shape: Record<string, object>
@@ -197,12 +197,26 @@ ${Object.entries(jobErrors)
 `
 }
 
-const text = reference()
-if (process.argv.includes('--check')) {
-  if ((await readFile(target, 'utf8').catch(() => '')) !== text) {
-    process.stderr.write('docs/parameters.md is out of date: npm run docs\n')
+/** The request as a program writes it, with the names that the OpenAPI document has. */
+function requestTypes(): string {
+  const declarations = Object.entries(requestSchemas).map(([name, schema]) =>
+    declarationOf(name === 'Job' ? 'JobRequest' : name, schema),
+  )
+  return `// In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
+// Written by scripts/reference.ts from the schema that validates requests; do not edit (npm run docs).
+
+${declarations.join('\n')}`
+}
+
+const files: readonly [path: string, text: string][] = [
+  ['docs/parameters.md', reference()],
+  ['client/request.ts', requestTypes()],
+]
+for (const [path, text] of files) {
+  const target = fileURLToPath(new URL(`../${path}`, import.meta.url))
+  if (!process.argv.includes('--check')) await writeFile(target, text)
+  else if ((await readFile(target, 'utf8').catch(() => '')) !== text) {
+    process.stderr.write(`${path} is out of date: npm run docs\n`)
     process.exitCode = 1
   }
-} else {
-  await writeFile(target, text)
 }

@@ -4,6 +4,7 @@
 import type { Estimate, Range } from '#contract/estimate.ts'
 import type { PublicStatus } from '#contract/status.ts'
 import { Client } from '../../client/client.ts'
+import type { JobRequest } from '../../client/request.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { cached, ffmpeg } from '../ffmpeg.ts'
 import { followJob } from '../job.ts'
@@ -103,7 +104,7 @@ function makeSource(program: string): Promise<string> {
   )
 }
 
-function order({ codec, quality, container, rungs }: Sample, input: string): object {
+function order({ codec, quality, container, rungs }: Sample, input: string): JobRequest {
   return {
     input,
     output_container: container,

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import type { PublicStatus } from '#contract/status.ts'
 import { Client } from '../../client/client.ts'
 import { download } from '../../client/download.ts'
+import type { JobRequest } from '../../client/request.ts'
 import { ROOT } from '../../scripts/local/settings.ts'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
 import { CLIP, makeClip } from '../clip.ts'
@@ -28,7 +29,7 @@ const rungs = [
   { name: '360p', width: 640, height: 360, kbps: 800 },
 ] as const
 
-function order(input: string): object {
+function order(input: string): JobRequest {
   return {
     input,
     output_container: 'mp4',

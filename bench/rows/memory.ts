@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '../../client/client.ts'
+import type { JobRequest } from '../../client/request.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { ffmpeg } from '../ffmpeg.ts'
 import { serveFile } from '../fileserver.ts'
@@ -80,7 +81,7 @@ export async function makeLarge(
   await rm(loop)
 }
 
-function order(input: string): object {
+function order(input: string): JobRequest {
   return {
     input,
     output_container: 'mp4',

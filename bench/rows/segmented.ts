@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Created } from '#contract/answers.ts'
 import { Client } from '../../client/client.ts'
+import type { JobRequest } from '../../client/request.ts'
 import { ROOT } from '../../scripts/local/settings.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { CLIP, makeClip } from '../clip.ts'
@@ -30,7 +31,7 @@ const rungs = [
   { output: '360p', width: 640, height: 360, video_bitrate: 800 },
 ] as const
 
-function order(input: string): object {
+function order(input: string): JobRequest {
   return {
     input,
     segmented_output_hls: true,

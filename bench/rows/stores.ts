@@ -6,6 +6,7 @@ import { createReadStream, writeFileSync } from 'node:fs'
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '../../client/client.ts'
+import type { JobRequest } from '../../client/request.ts'
 import { S3Server } from '../../test/s3/server.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { followJob } from '../job.ts'
@@ -75,7 +76,7 @@ export async function stores({ note }: BenchOptions): Promise<Row[]> {
 }
 
 /** MPEG-2 at the highest rate that it may have: many bytes for little work. */
-function order(host: string): object {
+function order(host: string): JobRequest {
   return {
     input: 's3://films/large.mov',
     output_container: 'ts',

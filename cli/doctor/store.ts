@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { AwsClient } from 'aws4fetch'
 import type { PublicOutput } from '#contract/status.ts'
 import { reason } from '../../client/http.ts'
+import type { Credential } from '../../client/request.ts'
 import { UsageError } from '../failure.ts'
 
 export interface NamedStore {
@@ -13,7 +14,7 @@ export interface NamedStore {
   /** `s3://bucket/prefix/<something of this run>`. */
   place: string
   /** For the job. */
-  credentials: object
+  credentials: Credential
   /** @returns what is wrong, or null */
   verify: (outputs: readonly PublicOutput[]) => Promise<string | null>
   remove: (outputs: readonly PublicOutput[]) => Promise<void>

@@ -12,6 +12,7 @@ import type { Client } from '../../client/client.ts'
 import { download } from '../../client/download.ts'
 import { follow } from '../../client/follow.ts'
 import { reach } from '../../client/http.ts'
+import type { JobRequest } from '../../client/request.ts'
 import { fault, ok, warning } from './finding.ts'
 import type { Traces } from './traces.ts'
 
@@ -46,7 +47,7 @@ export interface JobFigures {
 
 export interface Trial {
   name: string
-  body: object
+  body: JobRequest
   dryRun?: true
   /** Outputs that must be there, at least. */
   outputs: number

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Check, Diagnosis } from '#contract/diagnosis.ts'
 import type { PublicOutput } from '#contract/status.ts'
 import { NetworkError, ServiceError } from '../../client/errors.ts'
+import type { AudioProfile, JobRequest, VideoProfile } from '../../client/request.ts'
 import { makeClip } from './clip.ts'
 import { fault, look, ok, reasonOf, skipped, warning } from './finding.ts'
 import type { NamedStore } from './store.ts'
@@ -37,8 +38,8 @@ export interface Trials {
   figures: Record<string, number>
 }
 
-const sound = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1' }
-const rendition = (height: number, kbps: number, output?: string): object => ({
+const sound: AudioProfile = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1' }
+const rendition = (height: number, kbps: number, output?: string): VideoProfile => ({
   width: 0,
   height,
   video_bitrate: kbps,
@@ -46,7 +47,7 @@ const rendition = (height: number, kbps: number, output?: string): object => ({
   ...(output === undefined ? {} : { output }),
 })
 
-const jobOf = (input: string, change: object = {}): object => ({
+const jobOf = (input: string, change: Partial<JobRequest> = {}): JobRequest => ({
   input,
   videoProfiles: [rendition(180, 400, 'doctor.mp4')],
   audioProfiles: [sound],
@@ -78,7 +79,10 @@ export async function runTrials(bench: Bench, options: TrialOptions): Promise<Tr
   await run({ name: 'dry run', body: jobOf(input), dryRun: true, outputs: 0 })
   await run({ name: 'hls', body: hlsOf(input), outputs: 2 })
   if (options.input !== null) {
-    const credentials = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
+    const credentials: JobRequest['cloud_credentials'] = {
+      input: { cloud_provider: 'http' },
+      output: { cloud_provider: 'vendor-store' },
+    }
     await run({
       name: 'address',
       body: jobOf(options.input, { audioProfiles: [], cloud_credentials: credentials }),
@@ -105,7 +109,7 @@ export async function runTrials(bench: Bench, options: TrialOptions): Promise<Tr
   return made
 }
 
-const hlsOf = (input: string): object =>
+const hlsOf = (input: string): JobRequest =>
   jobOf(input, {
     output_container: 'hls',
     segmented_output_hls: true,
@@ -205,7 +209,10 @@ function judgeChange(jobs: readonly JobFigures[]): Check {
 
 async function tryPrivate(bench: Bench): Promise<Check> {
   bench.note('job of a private address …')
-  const credentials = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
+  const credentials: JobRequest['cloud_credentials'] = {
+    input: { cloud_provider: 'http' },
+    output: { cloud_provider: 'vendor-store' },
+  }
   let id: number
   try {
     id = (await bench.client.create(jobOf(PRIVATE_ADDRESS, { cloud_credentials: credentials })))._auto_generated_id_

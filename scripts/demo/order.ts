@@ -1,5 +1,6 @@
 // In charge of: the job that the demo asks for: up to three renditions of a source, and its sound.
 import { minimumBitrateKbps } from '#contract/bitrate.ts'
+import type { JobRequest } from '../../client/request.ts'
 import type { Source } from './source.ts'
 
 export interface Rendition {
@@ -8,7 +9,7 @@ export interface Rendition {
 }
 
 export interface Order {
-  body: Record<string, unknown>
+  body: JobRequest
   renditions: Rendition[]
 }
 

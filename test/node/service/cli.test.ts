@@ -7,7 +7,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commands } from '../../../cli/commands.ts'
-import { makeClip, probeFile, workspace } from '../media.ts'
+import type { PublicStatus } from '../../../worker/contract/status.ts'
+import { frames, makeClip, probeFile, workspace } from '../media.ts'
 import { MediaServer } from './media-server.ts'
 import { jobOf, ROOT, Service } from './service.ts'
 
@@ -60,11 +61,10 @@ describe('a job', () => {
   test('submit uploads, watches, downloads; status, list and download tell the same of it', async () => {
     const ran = await splicepoint(['submit', 'film.mp4', '-r', '180:400', '-r', '160x90:150', '--download', 'out'])
     expect(ran).toMatchObject({ code: 0 })
-    expect(ran.stderr).toMatch(/Uploading film\.mp4/)
-    expect(ran.stderr).toMatch(/(\d+) of \1 bytes stored/)
+    expect(ran.stderr).toMatch(/^Uploading {2}0 % of [\d.]+ kB\nUploading {2}100 % of /)
     expect(ran.stderr).toMatch(/transcode\s+100 %.*done/)
     expect(ran.stderr).not.toContain('\u001B')
-    expect(ran.stdout).toMatch(/^Job 1 done\n/)
+    expect(ran.stdout).toMatch(/^Job 1 done in .*: film\.mp4\n/)
 
     const status = JSON.parse((await splicepoint(['status', '1', '--json'])).stdout)
     expect(status).toMatchObject({
@@ -86,7 +86,7 @@ describe('a job', () => {
     await writeFile(space.file(`out/${outputs[0]!.path}`), 'damaged')
     const again = await splicepoint(['download', '1', '--to', 'out', '--json'])
     expect(again.code).toBe(0)
-    expect(JSON.parse(again.stdout)).toMatchObject({ files: [{ already: false }, { already: true }], segments_left: 0 })
+    expect(JSON.parse(again.stdout)).toMatchObject({ files: [{ already: false }, { already: true }] })
     expect(await hashOf(space.file(`out/${outputs[0]!.path}`))).toBe(outputs[0]!.sha256)
 
     const list = JSON.parse((await splicepoint(['list', '--json', '--limit', '1'])).stdout)
@@ -99,8 +99,9 @@ describe('a job', () => {
     })
     expect(await splicepoint(['list', '--search', 'nothing'])).toMatchObject({ code: 0, stdout: '' })
     expect((await splicepoint(['uploads', 'list', '--limit', '1'])).stdout).toMatch(
-      /^1 {2}\d+ bytes {2}ready {2}until \S+ {2}film\.mp4\n$/,
+      /^NUMBER {2}NAME .*\n +1 {2}film\.mp4 {2}[\d.]+ kB {2}ready .* in 7 days\n$/,
     )
+    expect((await splicepoint(['list'])).stdout).toMatch(/^ID {2}NAME .*\n 1 {2}film\.mp4 {2}done .* kB {2}just now\n$/)
     expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 0, stdout: 'Upload 1 is deleted.\n' })
     expect(JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout)).toEqual({
       uploads: [],
@@ -164,6 +165,91 @@ describe('a job', () => {
   })
 })
 
+interface Report {
+  objects: { path: string; size: number; sha256: string }[]
+}
+
+describe('the source', () => {
+  const stored = async (): Promise<{ name: string }[]> =>
+    JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout).uploads
+
+  test('is not sent before the job was found to be right', async () => {
+    const before = (await stored()).length
+    for (const [rendition, message] of [
+      ['9999', /height must be .*maximum: 4320/],
+      ['720:10', /video_bitrate.*at least/],
+    ] as const) {
+      const ran = await splicepoint(['submit', 'film.mp4', '-r', rendition])
+      expect(ran).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(message) })
+      expect(ran.stderr).not.toMatch(/Uploading|upload_not_found/)
+    }
+    expect(await stored()).toHaveLength(before)
+  })
+
+  test('is sent once, however many jobs are made of it, until its content changes', async () => {
+    await makeClip(space.file('again.mp4'), { width: 160, height: 90, seconds: 1 })
+    const submit = (...args: string[]) => splicepoint(['submit', 'again.mp4', '-r', '90:150', ...args])
+    const again = async () => (await stored()).filter(({ name }) => name === 'again.mp4').length
+    expect((await submit()).stderr).toMatch(/^Uploading/)
+    const second = await submit()
+    expect(second).toMatchObject({ code: 0, stderr: expect.stringMatching(/^again\.mp4 .* is still stored/) })
+    expect(second.stderr).not.toMatch(/Uploading/)
+    expect(await again()).toBe(1)
+    expect((await submit('--upload-again')).stderr).toMatch(/^Uploading/)
+    // As long as before, and not the same.
+    const bytes = await readFile(space.file('again.mp4'))
+    bytes[bytes.length - 1]! ^= 1
+    await writeFile(space.file('again.mp4'), bytes)
+    expect((await submit()).stderr).toMatch(/^Uploading/)
+    expect(await again()).toBe(3)
+  })
+})
+
+describe('one line is enough', () => {
+  test('--hls --dash for a clip without audio; --download brings the whole tree, and it plays from there', async () => {
+    await makeClip(space.file('silent.mp4'), { width: 320, height: 180, seconds: 4, audio: [] })
+    const ran = await splicepoint(['submit', 'silent.mp4', '--hls', '--dash', '--download', 'tree'])
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(/Warning: .*audio/)
+    expect(ran.stdout).not.toMatch(/upscal/i)
+    const id = /^Job (\d+) done/.exec(ran.stdout)![1]!
+    const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
+    const report = JSON.parse(await readFile(space.file('tree/job.json'), 'utf8')) as Report
+    const segments = outputs.reduce((sum, output) => sum + (output.segments?.count ?? 0), 0)
+    expect(segments).toBeGreaterThan(0)
+    expect(report.objects.length).toBeGreaterThan(segments)
+    for (const { path, size, sha256 } of [...report.objects, ...outputs]) {
+      expect((await readFile(space.file(`tree/${path}`))).length, path).toBe(size)
+      expect(await hashOf(space.file(`tree/${path}`)), path).toBe(sha256)
+    }
+    for (const manifest of ['master.m3u8', 'manifest.mpd']) {
+      expect(await frames(space.file(`tree/${manifest}`)), manifest).toHaveLength(4 * 25)
+    }
+    const again = JSON.parse((await splicepoint(['download', id, '--to', 'tree', '--json'])).stdout) as {
+      files: { already: boolean }[]
+    }
+    expect(again.files.length).toBe(new Set([...report.objects, ...outputs].map(({ path }) => path)).size)
+    expect(again.files.every(({ already }) => already)).toBe(true)
+  })
+
+  test('--dry-run tells in words what would be made, how long it takes and what it costs', async () => {
+    const ran = await splicepoint(['submit', 'film.mp4', '--mp4', '--dry-run'])
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(/^Job \d+ dry run done in .*: film\.mp4\n/)
+    for (const row of [
+      'Source +2 s, .* h264 320×180 25 fps',
+      'Time +about ',
+      'Size +about .* [kM]B',
+      'Cost +about \\$0',
+    ]) {
+      expect(ran.stdout).toMatch(new RegExp(`^  ${row}`, 'm'))
+    }
+    expect(ran.stdout).toMatch(/^ {2}\S+\.mp4 {2}320×180 [\d.]+ [kM]bps, aac 128 kbps, about /m)
+    expect(ran.stdout).not.toMatch(/[{}]/)
+    for (const line of ran.stdout.trimEnd().split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+})
+
 describe('a refusal', () => {
   test('names the field and what is allowed; for programs it is the service’s own', async () => {
     const args = ['submit', media.url, '--codec', 'vp9', '--set', 'gop_length=100', '-r', '180']
@@ -221,14 +307,16 @@ test('limits are those of the service', async () => {
 })
 
 test.each([
-  [['nonsense'], /is no command/],
+  [['nonsense'], /is not a command/],
   [['status'], /splicepoint status ID/],
-  [['status', 'x'], /no job id/],
+  [['status', 'x'], /is not a job id/],
   [['status', '1', '--nonsense'], /--nonsense/],
   [['submit'], /Name the source/],
   [['submit', 'absent.mp4'], /no file absent\.mp4/],
-  [['submit', 'ftp://x/y'], /ftp is no scheme/],
-  [['submit', 'film.mp4', '-r', '1080p'], /1080p/],
+  [['submit', 'ftp://x/y'], /cannot read from ftp/],
+  [['submit', 'film.mp4', '-r', '1080q'], /1080q/],
+  [['submit', 'film.mp4', '--mp4', '--hls'], /one or the other/],
+  [['uploads', 'token', '--expires', 'soon'], /not a duration/],
   [['submit', '--file', 'film.mp4'], /is not JSON/],
   [['submit', '--file', 'absent.json'], /cannot be read \(ENOENT\)/],
   [['keys', 'rotate'], /Which key/],

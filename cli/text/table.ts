@@ -1,0 +1,38 @@
+// In charge of: rows with aligned columns, cut to the width of a terminal. Pure.
+import { plain } from '../failure.ts'
+import { cut, pad, widthOf } from './terminal.ts'
+
+export interface Column {
+  title: string
+  /** Numbers. */
+  right?: true
+  /** The one that gives way where the terminal is too narrow. */
+  flexible?: true
+}
+
+const GAP = '  '
+const LEAST = 12
+
+/** @param width null: of a file or a pipe, where nothing is cut */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number | null): string {
+  const texts = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => row.map((cell) => plain(cell).replaceAll('\n', ' '))),
+  ]
+  const widths = columns.map((_column, index) => Math.max(...texts.map((row) => widthOf(row[index] ?? ''))))
+  const total = widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns.length - 1)
+  const flexible = columns.findIndex((column) => column.flexible)
+  if (width !== null && total > width && flexible >= 0) {
+    widths[flexible] = Math.max(LEAST, widths[flexible]! - (total - width))
+  }
+  const lines = texts.map((row) =>
+    columns
+      .map(({ right }, index) => {
+        const text = cut(row[index] ?? '', widths[index]!)
+        return right ? ' '.repeat(Math.max(0, widths[index]! - widthOf(text))) + text : pad(text, widths[index]!)
+      })
+      .join(GAP)
+      .trimEnd(),
+  )
+  return lines.join('\n')
+}

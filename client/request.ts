@@ -1,0 +1,247 @@
+// In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
+// Written by scripts/reference.ts from the schema that validates requests; do not edit (npm run docs).
+
+export interface JobRequest {
+  /** Object key with its bucket when a cloud provider is used, otherwise an address. Must be a text of 1 to 4096 characters. */
+  input: number | string
+  /** Container, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
+  output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | undefined
+  /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
+  ts_mode_input_audio_source_stream_count?: number | undefined
+  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a text of at most 1024 characters. */
+  audio_output_path?: string | undefined
+  /** Directory of the outputs. Must be a text of at most 1024 characters. */
+  bucket_output_path?: string | undefined
+  /** Separate audio in segmented output. Must be true or false. Default: false. */
+  master_variant_mode?: boolean | undefined
+  /** Alias of master_variant_mode; the stored config shows this name. Must be true or false. */
+  separate_audio?: boolean | undefined
+  /** HLS in segmented output. Must be true or false. Default: false. */
+  segmented_output_hls?: boolean | undefined
+  /** DASH in segmented output. Must be true or false. Default: false. */
+  segmented_output_dash?: boolean | undefined
+  /** Segment length, snapped to whole GOPs (docs/segmented.md); absent = 6. Must be a number above 0 and at most 60 (seconds). */
+  segment_length?: number | undefined
+  /** Video codec. Must be one of "h.264", "mpeg2", "hevc". Default: "h.264". */
+  video_codec?: 'h.264' | 'mpeg2' | 'hevc' | undefined
+  /** Distance between I/P frames. Must be a whole number from 1 to 8. */
+  ip_distance?: number | undefined
+  /** GOP length. Must be a number above 0 and at most 60 (seconds). Default: 1. */
+  gop_length?: number | undefined
+  /** SCTE-35 passthrough; scte35_passthrough is accepted too. Must be true or false. Default: false. */
+  scte35_passthough?: boolean | undefined
+  /** Alias of scte35_passthough; stored under that name. Must be true or false. */
+  scte35_passthrough?: boolean | undefined
+  /** PID of the cues; -1 = the source’s. Must be a whole number from 32 to 8190, or -1. */
+  scte35_pid_remap?: number | undefined
+  /** Also store the segmented output as one tar archive. Must be true or false. */
+  create_tar_file?: boolean | undefined
+  /** Volume in percent. Must be a number from 0 to 200. Default: 100. */
+  audio_volume?: number | undefined
+  /** Encoding speed or quality: good is the fastest. Must be one of "good", "better", "best". Default: "good". */
+  h264_quality?: 'good' | 'better' | 'best' | undefined
+  /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
+  video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | undefined
+  /** Level in percent of the bars that a rotation leaves. Must be a number from 0 to 100. */
+  rotation_blackness?: number | undefined
+  /** Keep closed captions, and write them as WebVTT beside segmented output. Must be true or false. */
+  closed_captions?: boolean | undefined
+  /** Deinterlace. Must be true or false. Default: false. */
+  force_progressive?: boolean | undefined
+  /** Preserve the frame rate. Must be true or false. Default: true. */
+  keep_fps?: boolean | undefined
+  /** Address of an image used as a watermark. Must be a text of at most 4096 characters, or null. */
+  logo_url?: string | null | undefined
+  /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
+  auto_detelecine_flag?: boolean | undefined
+  /** How the video is fitted, flipped or rotated. Must be one of "none", "letterbox", "crop", "stretch", "hflip", "vflip", "rotate180". Default: "none". */
+  picture_transform?: 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180' | undefined
+  /** Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume. Must be a number from -40 to -5 (LUFS). */
+  loudness_lufs?: number | undefined
+  /** What an HDR source becomes: sdr = tone-mapped, source = HDR as it is (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
+  dynamic_range?: 'sdr' | 'source' | undefined
+  /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
+  program_number?: number | undefined
+  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a text of at most 4096 characters, or null. */
+  webhook_url?: string | null | undefined
+  /** Thumbnails for the seek bar, and a poster. Must be true or false. */
+  thumbnails?: boolean | undefined
+  /** A still picture of the source in status.poster; absent = true. Must be true or false. */
+  preview?: boolean | undefined
+  /** Corner of the logo; absent = top_right. Must be one of "top_left", "top_right", "bottom_left", "bottom_right". */
+  logo_position?: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right' | undefined
+  /** Opacity of the logo in percent; absent = 100. Must be a number from 0 to 100. */
+  logo_opacity?: number | undefined
+  /** Cache-Control of every object of the job, in place of the usual one for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
+  cache_control?: string | undefined
+  /** First PROGRAM-DATE-TIME of segmented output. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
+  program_start_time?: string | false | null | undefined
+  /** Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning. Must be true or false. */
+  allow_upscaling?: boolean | undefined
+  /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
+  ladder?: 'auto' | undefined
+  /** Id or name of a preset, whose members are the job’s where the body has none (docs/api.md). Must be a text of 1 to 100 characters. */
+  preset?: string | undefined
+  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 texts of at most 500 characters. */
+  metadata?: Record<string, string> | null | undefined
+  /** 1 to 16 renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them. */
+  videoProfiles?: VideoProfile[] | undefined
+  /** Empty for outputs without audio. Required, unless a preset has them. */
+  audioProfiles?: AudioProfile[] | undefined
+  cloud_credentials: {
+    input: Credential
+    output?: Credential | null | undefined
+  }
+}
+
+export interface PresetJob {
+  /** Container, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
+  output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | undefined
+  /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
+  ts_mode_input_audio_source_stream_count?: number | undefined
+  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a text of at most 1024 characters. */
+  audio_output_path?: string | undefined
+  /** Directory of the outputs. Must be a text of at most 1024 characters. */
+  bucket_output_path?: string | undefined
+  /** Separate audio in segmented output. Must be true or false. Default: false. */
+  master_variant_mode?: boolean | undefined
+  /** Alias of master_variant_mode; the stored config shows this name. Must be true or false. */
+  separate_audio?: boolean | undefined
+  /** HLS in segmented output. Must be true or false. Default: false. */
+  segmented_output_hls?: boolean | undefined
+  /** DASH in segmented output. Must be true or false. Default: false. */
+  segmented_output_dash?: boolean | undefined
+  /** Segment length, snapped to whole GOPs (docs/segmented.md); absent = 6. Must be a number above 0 and at most 60 (seconds). */
+  segment_length?: number | undefined
+  /** Video codec. Must be one of "h.264", "mpeg2", "hevc". Default: "h.264". */
+  video_codec?: 'h.264' | 'mpeg2' | 'hevc' | undefined
+  /** Distance between I/P frames. Must be a whole number from 1 to 8. */
+  ip_distance?: number | undefined
+  /** GOP length. Must be a number above 0 and at most 60 (seconds). Default: 1. */
+  gop_length?: number | undefined
+  /** SCTE-35 passthrough; scte35_passthrough is accepted too. Must be true or false. Default: false. */
+  scte35_passthough?: boolean | undefined
+  /** Alias of scte35_passthough; stored under that name. Must be true or false. */
+  scte35_passthrough?: boolean | undefined
+  /** PID of the cues; -1 = the source’s. Must be a whole number from 32 to 8190, or -1. */
+  scte35_pid_remap?: number | undefined
+  /** Also store the segmented output as one tar archive. Must be true or false. */
+  create_tar_file?: boolean | undefined
+  /** Volume in percent. Must be a number from 0 to 200. Default: 100. */
+  audio_volume?: number | undefined
+  /** Encoding speed or quality: good is the fastest. Must be one of "good", "better", "best". Default: "good". */
+  h264_quality?: 'good' | 'better' | 'best' | undefined
+  /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
+  video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | undefined
+  /** Level in percent of the bars that a rotation leaves. Must be a number from 0 to 100. */
+  rotation_blackness?: number | undefined
+  /** Keep closed captions, and write them as WebVTT beside segmented output. Must be true or false. */
+  closed_captions?: boolean | undefined
+  /** Deinterlace. Must be true or false. Default: false. */
+  force_progressive?: boolean | undefined
+  /** Preserve the frame rate. Must be true or false. Default: true. */
+  keep_fps?: boolean | undefined
+  /** Address of an image used as a watermark. Must be a text of at most 4096 characters, or null. */
+  logo_url?: string | null | undefined
+  /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
+  auto_detelecine_flag?: boolean | undefined
+  /** How the video is fitted, flipped or rotated. Must be one of "none", "letterbox", "crop", "stretch", "hflip", "vflip", "rotate180". Default: "none". */
+  picture_transform?: 'none' | 'letterbox' | 'crop' | 'stretch' | 'hflip' | 'vflip' | 'rotate180' | undefined
+  /** Target loudness of the whole programme (EBU R 128), with true peaks below −1 dBTP. Cannot be combined with audio_volume. Must be a number from -40 to -5 (LUFS). */
+  loudness_lufs?: number | undefined
+  /** What an HDR source becomes: sdr = tone-mapped, source = HDR as it is (hevc only). Absent = source for hevc, sdr otherwise. Must be one of "sdr", "source". */
+  dynamic_range?: 'sdr' | 'source' | undefined
+  /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
+  program_number?: number | undefined
+  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a text of at most 4096 characters, or null. */
+  webhook_url?: string | null | undefined
+  /** Thumbnails for the seek bar, and a poster. Must be true or false. */
+  thumbnails?: boolean | undefined
+  /** A still picture of the source in status.poster; absent = true. Must be true or false. */
+  preview?: boolean | undefined
+  /** Corner of the logo; absent = top_right. Must be one of "top_left", "top_right", "bottom_left", "bottom_right". */
+  logo_position?: 'top_left' | 'top_right' | 'bottom_left' | 'bottom_right' | undefined
+  /** Opacity of the logo in percent; absent = 100. Must be a number from 0 to 100. */
+  logo_opacity?: number | undefined
+  /** Cache-Control of every object of the job, in place of the usual one for its kind (docs/stores.md, Caching). Must be directives separated by commas, like "public, max-age=86400", of at most 200 characters. */
+  cache_control?: string | undefined
+  /** First PROGRAM-DATE-TIME of segmented output. Must be a time with a time zone, like "2026-01-31T20:15:00Z". */
+  program_start_time?: string | false | null | undefined
+  /** Video profiles larger than the source: false = leave them out (if all are larger, the smallest is made at the source’s size), true = make them, absent = make them with a warning. Must be true or false. */
+  allow_upscaling?: boolean | undefined
+  /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
+  ladder?: 'auto' | undefined
+  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 texts of at most 500 characters. */
+  metadata?: Record<string, string> | null | undefined
+  /** 1 to 16 renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them. */
+  videoProfiles?: VideoProfile[] | undefined
+  /** Empty for outputs without audio. Required, unless a preset has them. */
+  audioProfiles: AudioProfile[]
+}
+
+export interface VideoProfile {
+  /** Destination including file name; empty or absent = derived. Must be a text of at most 1024 characters. */
+  output?: string | undefined
+  /** Output width in pixels; 0 = the source’s. Must be a whole number from 16 to 7680, or 0. */
+  width: number | string
+  /** Output height in pixels; 0 = the source’s. Must be a whole number from 16 to 4320, or 0. */
+  height: number | string
+  /** Constant or variable bitrate; absent = vbr. Must be one of "cbr", "vbr", "qvbr". */
+  video_bitrate_mode?: 'cbr' | 'vbr' | 'qvbr' | undefined
+  /** kbps. Subject to a minimum. Must be a number of kbps, at least 100. */
+  video_bitrate: number | string
+  /** Factor on the source’s frame rate. Must be one of "1x", "1/2x", "2x". Default: "1x". */
+  video_framerate?: '1x' | '1/2x' | '2x' | undefined
+  /** Positions in audioProfiles that this output carries, comma-separated; absent or empty = all. Must be a position in audioProfiles from 0 to 7, or several separated by commas, like "0" or "0,1". */
+  audio_profiles?: number | string | undefined
+  /** Scan of this output. Must be one of "progressive". */
+  video_format?: 'progressive' | undefined
+}
+
+export interface AudioProfile {
+  /** Audio codec. Must be one of "aac", "ac3", "mp2". Default: "aac". */
+  audio_codec?: 'aac' | 'ac3' | 'mp2' | undefined
+  /** 2 = stereo, 6 = 5.1. Must be one of "2", "6". */
+  audio_channels?: '2' | '6' | number | undefined
+  /** kbps. Must be one of "32", "40", "64", "96", "128", "192", "256", "384", "448", "768". */
+  audio_bitrate?: '32' | '40' | '64' | '96' | '128' | '192' | '256' | '384' | '448' | '768' | number | undefined
+  /** Downmix from 5.1 to stereo, even when audio_channels is 6. Must be true or false. */
+  primary_audio_downmix_to_stereo?: boolean | undefined
+  /** Index of the source’s audio stream, from 1. Required for audio to be produced. Must be the index of a source stream from 1 to 8. */
+  source_stream?: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | number | undefined
+  /** Dialogue level of ac3; 0 = passthrough. Must be a whole number from 0 to 31. */
+  dolby_digital_dialnorm?: number | undefined
+  /** true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails. Must be true or false. */
+  optional?: boolean | undefined
+}
+
+export interface Credential {
+  /** Kind of store. Must be one of "aws", "oracle", "gcloud", "http", "file-upload", "vendor-store". */
+  cloud_provider: 'aws' | 'oracle' | 'gcloud' | 'http' | 'file-upload' | 'vendor-store'
+  /** Account access key. Must be a text of at most 1024 characters, or null. */
+  access_key?: string | null | undefined
+  /** Account secret key. Must be a text of at most 16384 characters, or null. */
+  secret_key?: string | null | undefined
+  /** Region of the target bucket. Must be a text on one line of at most 1024 characters, or null. */
+  region?: string | null | undefined
+  /** Oracle only. Must be a text on one line of at most 1024 characters, or null. */
+  tenancy_ocid?: string | null | undefined
+  /** Oracle only. Must be a text on one line of at most 1024 characters, or null. */
+  user_ocid?: string | null | undefined
+  /** Oracle only: the user’s fingerprint. Must be a text on one line of at most 1024 characters, or null. */
+  oci_fingerprint?: string | null | undefined
+  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  project_id?: string | null | undefined
+  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  client_email?: string | null | undefined
+  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  client_id?: string | null | undefined
+  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  private_key_id?: string | null | undefined
+  /** A key in PEM form. Must be a text of at most 16384 characters, or null. */
+  private_key?: string | null | undefined
+  /** Token of temporary credentials. Must be a text of at most 16384 characters, or null. */
+  session_token?: string | null | undefined
+  /** Address of an S3-compatible store. Must be a text of at most 1024 characters, or null. */
+  endpoint?: string | null | undefined
+}

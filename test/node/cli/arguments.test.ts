@@ -1,0 +1,147 @@
+// In charge of: command lines → commands, wherever their options stand; what is sent for the flags of `submit`.
+// Not in charge of: whether the service takes it (service/cli.test.ts).
+import { describe, expect, it, test } from 'vitest'
+import { asked, parse } from '../../../cli/arguments.ts'
+import { commands, common, type Command } from '../../../cli/commands.ts'
+import { UsageError } from '../../../cli/failure.ts'
+import { applyFlags, type OrderFlags } from '../../../cli/order.ts'
+
+describe('options', () => {
+  it.each([
+    ['submit film.mp4 --hls -r 720'],
+    ['--hls submit film.mp4 -r 720'],
+    ['-r 720 --hls submit film.mp4'],
+    ['-r 720 submit --hls film.mp4'],
+  ])('may stand before the command, behind it, and between: %s', (line) => {
+    const { name, values, words } = parse(line.split(' '))
+    expect({ name, values: { ...values }, words }).toEqual({
+      name: 'submit',
+      values: { hls: true, rendition: ['720'] },
+      words: ['film.mp4'],
+    })
+  })
+
+  it('whose value is the name of a command stays an option', () => {
+    expect(parse(['--search', 'list', '--url', 'http://x', 'list'])).toMatchObject({
+      name: 'list',
+      values: { search: 'list', url: 'http://x' },
+    })
+  })
+
+  it('of another command are refused', () => {
+    expect(() => parse(['--hls', 'list'])).toThrow(UsageError)
+    expect(() => parse(['--hls'])).toThrow('Name a command')
+  })
+
+  it('of one name have one meaning in every command, so that they can be read before the command is', () => {
+    const seen = new Map<string, string>()
+    const all: Command[] = [...Object.values(commands), { takes: '', count: [0, 0], about: '', options: common }]
+    for (const { options } of all) {
+      for (const [name, { type, short, multiple }] of Object.entries(options)) {
+        for (const [key, meaning] of [
+          [`--${name}`, JSON.stringify([type, multiple === true])],
+          ...(short === undefined ? [] : [[`-${short}`, name]]),
+        ] as [string, string][]) {
+          expect(seen.get(key) ?? meaning, key).toBe(meaning)
+          seen.set(key, meaning)
+        }
+      }
+    }
+  })
+
+  it('of no command ask for the version or the help', () => {
+    expect(asked(['--version'])).toEqual({ what: 'version', of: null })
+    expect(asked(['-V', '--json'])).toEqual({ what: 'version', of: null })
+    expect(asked(['version'])).toEqual({ what: 'version', of: null })
+    expect(asked(['-h'])).toEqual({ what: 'help', of: null })
+    expect(asked(['help', 'submit'])).toEqual({ what: 'help', of: 'submit' })
+    expect(asked(['submit', '--help'])).toBeNull()
+  })
+})
+
+describe('submit sends', () => {
+  const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1', optional: true }
+
+  test.each<[OrderFlags, object]>([
+    [
+      { hls: true },
+      {
+        output_container: 'hls',
+        segmented_output_hls: true,
+        segmented_output_dash: false,
+        gop_length: 2,
+        ladder: 'auto',
+        audioProfiles: [stereo],
+      },
+    ],
+    [
+      { hls: true, dash: true },
+      {
+        output_container: 'hls',
+        segmented_output_hls: true,
+        segmented_output_dash: true,
+        gop_length: 2,
+        ladder: 'auto',
+        audioProfiles: [stereo],
+      },
+    ],
+    [
+      { dash: true, 'no-audio': true },
+      {
+        output_container: 'mp4',
+        segmented_output_hls: false,
+        segmented_output_dash: true,
+        gop_length: 2,
+        ladder: 'auto',
+        audioProfiles: [],
+      },
+    ],
+    [{ mp4: true }, { output_container: 'mp4', ladder: 'auto', audioProfiles: [stereo] }],
+    [
+      { rendition: ['720p:2500'], metadata: ['show=one', 'note=a=b'] },
+      {
+        videoProfiles: [{ width: 0, height: 720, video_bitrate: 2500, video_bitrate_mode: 'vbr' }],
+        allow_upscaling: false,
+        audioProfiles: [stereo],
+        metadata: { show: 'one', note: 'a=b' },
+      },
+    ],
+    [
+      { rendition: ['1280x720:2500'], 'allow-upscaling': true },
+      {
+        videoProfiles: [{ width: 1280, height: 720, video_bitrate: 2500, video_bitrate_mode: 'vbr' }],
+        allow_upscaling: true,
+        audioProfiles: [stereo],
+      },
+    ],
+    [{ preset: 'web' }, { preset: 'web' }],
+    [
+      { preset: 'web', set: ['gop_length=2', 'closed_captions=true'] },
+      { preset: 'web', gop_length: 2, closed_captions: true },
+    ],
+  ])('%j', (flags, body) => {
+    expect(applyFlags(null, flags)).toEqual(body)
+  })
+
+  test('a document’s own members, where no flag overrides them', () => {
+    const document = { ladder: 'auto', audioProfiles: [], metadata: { show: 'one' } }
+    expect(applyFlags(document, {})).toEqual(document)
+    expect(applyFlags(document, { rendition: ['360:800'], metadata: ['part=2'] })).toEqual({
+      audioProfiles: [],
+      metadata: { show: 'one', part: '2' },
+      videoProfiles: [{ width: 0, height: 360, video_bitrate: 800, video_bitrate_mode: 'vbr' }],
+    })
+    expect(document).toEqual({ ladder: 'auto', audioProfiles: [], metadata: { show: 'one' } })
+  })
+
+  test.each<[OrderFlags, RegExp]>([
+    [{ mp4: true, hls: true }, /--mp4 makes files/],
+    [{ hls: true, container: 'ts' }, /leave out --container/],
+    [{ hls: true, mode: 'cbr' }, /--rendition/],
+    [{ rendition: ['720x'] }, /write 720/],
+    [{ metadata: ['=x'] }, /NAME=VALUE/],
+    [{ set: ['x'] }, /FIELD=VALUE/],
+  ])('nothing for %j', (flags, message) => {
+    expect(() => applyFlags(null, flags)).toThrow(message)
+  })
+})
