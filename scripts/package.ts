@@ -1,72 +1,101 @@
 // In charge of: the package of the command and the client (`npm run pack`): dist/npm, which needs no other package and any Node
-// from 20 on. Types come from what `tsc -b` writes.
-// Not in charge of: publishing it.
+// from 20 on; for import, for require, and for browsers.
+// Not in charge of: its types (package/), publishing it.
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
+import { writtenOut } from './package/contract.ts'
+import { flatDeclarations } from './package/declarations.ts'
 
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '..')
 const OUT = join(ROOT, 'dist/npm')
 const NODE = '20'
 
-/** Declarations in one tree, with the specifiers that consumers without TypeScript's sources can follow. */
-async function declarations(): Promise<void> {
-  await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'client'], { cwd: ROOT })
-  for (const [from, to] of [
-    ['.tsbuild/client/client', 'types/client'],
-    ['.tsbuild/contract/worker/contract', 'types/contract'],
-  ] as const) {
-    await mkdir(join(OUT, to), { recursive: true })
-    for (const name of (await readdir(join(ROOT, from))).filter((each) => each.endsWith('.d.ts'))) {
-      const text = await readFile(join(ROOT, from, name), 'utf8')
-      const portable = text
-        .replaceAll(/'#contract\/([\w-]+)\.ts'/g, to === 'types/contract' ? "'./$1.js'" : "'../contract/$1.js'")
-        .replaceAll(/'(\.[\w./-]+)\.ts'/g, "'$1.js'")
-      await writeFile(join(OUT, to, name), portable)
-    }
+interface Manifest {
+  name: string
+  version: string
+  license: string
+}
+
+async function programs({ version }: Manifest): Promise<void> {
+  const common: BuildOptions = {
+    absWorkingDir: ROOT,
+    bundle: true,
+    logLevel: 'silent',
+    define: { SPLICEPOINT_VERSION: JSON.stringify(version) },
   }
+  const node: BuildOptions = { ...common, platform: 'node', target: `node${NODE}` }
+  await Promise.all([
+    build({
+      ...node,
+      entryPoints: { splicepoint: 'cli/main.ts' },
+      outdir: OUT,
+      format: 'esm',
+      banner: { js: '#!/usr/bin/env node' },
+    }),
+    build({ ...node, entryPoints: { client: 'client/index.ts' }, outdir: OUT, format: 'esm' }),
+    build({ ...node, entryPoints: { client: 'client/index.ts' }, outdir: join(OUT, 'cjs'), format: 'cjs' }),
+    build({
+      ...common,
+      platform: 'browser',
+      target: 'es2022',
+      entryPoints: { browser: 'client/browser.ts' },
+      outdir: OUT,
+      format: 'esm',
+    }),
+  ])
+}
+
+async function types(): Promise<void> {
+  await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'client'], { cwd: ROOT })
+  const places = { contract: join(ROOT, '.tsbuild/contract/worker/contract'), replaced: writtenOut() }
+  const declarationsOf = (entry: string): Promise<string> =>
+    flatDeclarations(join(ROOT, '.tsbuild/client/client', `${entry}.d.ts`), places)
+  const forNode = await declarationsOf('index')
+  await mkdir(join(OUT, 'cjs'), { recursive: true })
+  await writeFile(join(OUT, 'client.d.ts'), forNode)
+  await writeFile(join(OUT, 'cjs/client.d.ts'), forNode)
+  await writeFile(join(OUT, 'browser.d.ts'), await declarationsOf('browser'))
 }
 
 /** @returns the directory of the package */
 async function makePackage(): Promise<string> {
   await rm(OUT, { recursive: true, force: true })
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: { splicepoint: 'cli/main.ts', client: 'client/index.ts' },
-    outdir: OUT,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: `node${NODE}`,
-    banner: { js: '#!/usr/bin/env node' },
-    logLevel: 'silent',
-  })
-  await declarations()
-  const { name, version, license, dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-    name: string
-    version: string
-    license: string
-    dependencies: Record<string, string>
-  }
+  const root = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest
+  const { name, version, license } = root
+  await programs(root)
+  await types()
+  const browser = { types: './browser.d.ts', default: './browser.js' }
   const manifest = {
     name,
     version,
-    description: 'Command and typed client of Splicepoint, the media transcoding service.',
+    description: 'Command-line tool and typed client of Splicepoint, the media transcoding service.',
+    keywords: ['video', 'transcoding', 'hls', 'dash', 'ffmpeg', 'upload', 'tus'],
     license,
     type: 'module',
     bin: { splicepoint: './splicepoint.js', transcode: './splicepoint.js' },
-    exports: { '.': { types: './types/client/index.d.ts', default: './client.js' } },
+    main: './cjs/client.js',
+    module: './client.js',
+    types: './client.d.ts',
+    exports: {
+      '.': {
+        browser,
+        import: { types: './client.d.ts', default: './client.js' },
+        require: { types: './cjs/client.d.ts', default: './cjs/client.js' },
+      },
+      './browser': browser,
+      './package.json': './package.json',
+    },
+    sideEffects: false,
+    files: ['*.js', '*.d.ts', 'cjs'],
     engines: { node: `>=${NODE}` },
-    // Of types alone: without it, the configuration of a job is any.
-    peerDependencies: { zod: dependencies['zod'] },
-    peerDependenciesMeta: { zod: { optional: true } },
   }
   await writeFile(join(OUT, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  await cp(join(ROOT, 'docs/cli.md'), join(OUT, 'README.md'))
+  await writeFile(join(OUT, 'cjs/package.json'), `${JSON.stringify({ type: 'commonjs' })}\n`)
+  await cp(join(ROOT, 'client/README.md'), join(OUT, 'README.md'))
   await cp(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
   return OUT
 }
