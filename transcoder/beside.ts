@@ -1,13 +1,22 @@
-// In charge of: what an attempt tells beside its outputs: the source, a still of it, its log. No job depends on any of it.
-// Not in charge of: what is told (plan/sourceReport.ts, preview.ts, jobLog.ts), the ending (run.ts).
+// In charge of: what an attempt tells beside its outputs: the source, a still of it, what was measured in what it wrote, its log.
+// No job depends on any of it.
+// Not in charge of: what is told (plan/sourceReport.ts, preview.ts, facts/, jobLog.ts), the ending (run.ts).
+import { stat } from 'node:fs/promises'
 import type { SourceReport } from '#contract/estimate.ts'
+import type { MediaFacts } from '#contract/media.ts'
 import type { TaskDescription } from '#contract/task.ts'
 import type { Attempt } from './attempt.ts'
 import type { Door } from './door.ts'
+import type { Encoded } from './encode.ts'
+import { fileFacts } from './facts/files.ts'
+import { presentationFacts, type Stream } from './facts/presentation.ts'
 import { scrub, StaleAttempt } from './failure.ts'
 import type { JobLog } from './jobLog.ts'
+import { plannedFiles } from './plan/files.ts'
 import type { MediaInfo } from './plan/media.ts'
+import type { Plan } from './plan/plan.ts'
 import { still } from './preview.ts'
+import type { Sets } from './segments/manifests.ts'
 
 /** Where the service takes it. Throws only what ends the attempt. */
 export async function sendSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
@@ -29,13 +38,52 @@ export async function sendPreview(attempt: Attempt, task: TaskDescription, media
   })
 }
 
-async function beside({ log, halt }: Attempt, what: string, work: () => Promise<void>): Promise<void> {
+/** Of each file, in the order of the plan; null where it could not be measured. Throws only what ends the attempt. */
+export async function measureFiles(
+  attempt: Attempt,
+  plan: Plan,
+  encoded: readonly Encoded[],
+): Promise<(MediaFacts | null)[]> {
+  const { engine, workspace, halt } = attempt
+  const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
+  const facts: (MediaFacts | null)[] = []
+  for (const [index, { container, path }] of plannedFiles(plan).entries()) {
+    const { file, probed, meter } = encoded[index]!
+    const measured = await beside(attempt, `${path} could not be measured`, async () => {
+      const { size: bytes } = await stat(file)
+      const captions = plan.outputs[index]?.video.captions === true
+      const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
+      return fileFacts(engine, finished, places)
+    })
+    facts.push(measured ?? null)
+  }
+  return facts
+}
+
+/** By the path below the directory of the packaging; empty where it could not be measured. Throws only what ends the attempt. */
+export async function measurePackage(
+  attempt: Attempt,
+  { packaging }: Plan,
+  streams: readonly Stream[],
+  sets: Sets,
+): Promise<ReadonlyMap<string, MediaFacts>> {
+  if (packaging === null) return new Map()
+  const what = 'the segments could not be measured'
+  return (
+    (await beside(attempt, what, () => presentationFacts(attempt, packaging, streams, sets))) ??
+    new Map<string, never>()
+  )
+}
+
+/** undefined: it failed, which is a line of the log. */
+async function beside<T>({ log, halt }: Attempt, what: string, work: () => Promise<T>): Promise<T | undefined> {
   try {
-    await work()
+    return await work()
   } catch (error) {
     halt.signal.throwIfAborted()
     if (error instanceof StaleAttempt) throw error
     log.warn(what, { error: scrub(String(error)) })
+    return undefined
   }
 }
 

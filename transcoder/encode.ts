@@ -7,6 +7,7 @@ import type { Attempt } from './attempt.ts'
 import { requireWholeLength } from './complete.ts'
 import { conveyWithCues } from './cues.ts'
 import { TaskError } from './failure.ts'
+import { TsMeter } from './facts/tsMeter.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
 import { FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
@@ -51,15 +52,20 @@ export interface Extras {
   cpuSeconds?: number | undefined
 }
 
-/** Encodes all outputs. They are found whole; what could leave has left, the rest leaves with `finish`. */
-export async function encode(
-  attempt: Attempt,
-  plan: Plan,
-  source: MediaInfo,
-  extras: Extras = {},
-): Promise<ObjectUpload[]> {
-  const uploads = await encodeOnce(attempt, plan, source, extras)
-  if (uploads !== 'header too large') return uploads
+/** One file that was found whole; what could leave has left, the rest leaves with `finish`. */
+export interface Encoded {
+  upload: ObjectUpload
+  file: string
+  /** As ffprobe sees it. */
+  probed: MediaInfo
+  /** Of a transport stream, counted as it leaves. */
+  meter: TsMeter | null
+}
+
+/** Encodes all outputs. */
+export async function encode(attempt: Attempt, plan: Plan, source: MediaInfo, extras: Extras = {}): Promise<Encoded[]> {
+  const encoded = await encodeOnce(attempt, plan, source, extras)
+  if (encoded !== 'header too large') return encoded
   // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
   attempt.log.warn('the reserved header was too small: encoding again')
   const outputs = plan.outputs.map((output) => ({ ...output, headerReserveBytes: null }))
@@ -73,11 +79,12 @@ async function encodeOnce(
   plan: Plan,
   source: MediaInfo,
   extras: Extras,
-): Promise<ObjectUpload[] | 'header too large'> {
+): Promise<Encoded[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
   const { pipes = null } = extras
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
+  const meters = planned.map(({ container }) => (container === 'ts' ? new TsMeter() : null))
   const discard = new AbortController()
   const uploads = planned.map((output, index) => {
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
@@ -86,6 +93,7 @@ async function encodeOnce(
       lanes,
       signal: AbortSignal.any([halt.signal, discard.signal]),
       onFailure: (error) => halt.abort(error),
+      observe: meters[index] === null ? undefined : (chunk) => meters[index]?.push(chunk),
     })
   })
   const sizes = files.map(() => 0)
@@ -112,12 +120,14 @@ async function encodeOnce(
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && CUT_ELEMENT.test(result.stderr)) throw cutSource(result.stderr.slice(-200))
     explainingCuts(result, () => pipes?.requireWhole(source))
+    const encoded: Encoded[] = []
     for (const [index, output] of planned.entries()) {
       const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
       explainingCuts(result, () => requireWholeLength(output, output.durationSeconds, measured, source.formats))
+      encoded.push({ upload: uploads[index]!, file: files[index]!, probed: measured, meter: meters[index] ?? null })
     }
     keep.whole = true
-    return uploads
+    return encoded
   } finally {
     await growth.stop()
     if (!keep.whole) {

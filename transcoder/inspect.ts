@@ -62,20 +62,43 @@ export async function inspect(
   async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
     const pad = videoPad(pidsOf(media))
     const brightness = wantsHdr(spec, stream) ? await readBrightness(engine, input, pad, places) : {}
-    const kind = elementary[stream.codec]
-    if (kind === undefined) return brightness
-    const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
-    const output = ['-map', pad, '-c', 'copy', ...limits, '-f', kind.format]
-    const pictures = await extract(engine, input, output, places)
-    const { captions, activeFormat } = readUserData(pictures, kind.codec)
+    const found = await extractPictures(engine, input, pad, stream, places)
+    if (found === null) return brightness
+    const { pictures, codec } = found
+    const { captions, activeFormat } = readUserData(pictures, codec)
     return {
       ...brightness,
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
-      severalCaptionMessages: hasSeveralMessages(pictures, kind.codec),
+      severalCaptionMessages: hasSeveralMessages(pictures, codec),
       activeFormat,
     }
   }
+}
+
+/** What the captions inside of the pictures are called; empty where there are none. Throws only when the signal aborts. */
+export async function seenCaptions(
+  engine: Programs,
+  url: string,
+  video: VideoStream,
+  places: Places,
+): Promise<string[]> {
+  const found = await extractPictures(engine, [...inputFlags(url), '-i', url], '0:V:0', video, places)
+  return found === null ? [] : captionChannels(readUserData(found.pictures, found.codec).captions)
+}
+
+async function extractPictures(
+  engine: Programs,
+  input: readonly string[],
+  pad: string,
+  stream: VideoStream,
+  places: Places,
+): Promise<{ pictures: Uint8Array; codec: PictureCodec } | null> {
+  const kind = elementary[stream.codec]
+  if (kind === undefined) return null
+  const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
+  const output = ['-map', pad, '-c', 'copy', ...limits, '-f', kind.format]
+  return { pictures: await extract(engine, input, output, places), codec: kind.codec }
 }
 
 /** Codecs whose pictures carry user data, and ffmpeg's muxer that writes them with start codes. */

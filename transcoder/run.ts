@@ -38,7 +38,7 @@ import { Progress, startHeartbeat } from './report.ts'
 import { finishPackage } from './segments/manifests.ts'
 import { SegmentPipeline } from './segments/pipeline.ts'
 import type { Settings } from './settings.ts'
-import { LogSender, sendPreview, sendSource } from './beside.ts'
+import { LogSender, measureFiles, measurePackage, sendPreview, sendSource } from './beside.ts'
 import { Lanes } from './upload/lanes.ts'
 import { openWorkspace, requireSpace } from './workspace.ts'
 
@@ -204,7 +204,7 @@ async function transcode(
     progress.enter('transcoding')
     const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
     const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)
-    const uploads = await encode(attempt, plan, media, {
+    const encoded = await encode(attempt, plan, media, {
       cues: found?.cues,
       pipes: segments,
       cpuSeconds: allowed?.cpuSeconds,
@@ -212,19 +212,27 @@ async function transcode(
     progress.encodeEnded()
 
     progress.enter('uploading')
-    const stored = await Promise.all(uploads.map((upload) => upload.finish()))
+    const stored = await Promise.all(encoded.map(({ upload }) => upload.finish()))
     halt.signal.throwIfAborted()
+    const measured = await measureFiles(attempt, plan, encoded)
     const files = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
       profile: output.profile,
       role: 'media' as const,
       ...stored[index]!,
+      ...(measured[index] ? { media: measured[index] } : {}),
     }))
     if (segments === null)
       return { objects: files, written: [], warnings: plan.warnings, progress: progress.snapshot() }
-    const facts = { task, files, ffmpegVersion: engine.version, sourceSize: sizeBytes, cues: found?.cues ?? [] }
-    const packaged = await finishPackage(segments, plan, facts)
+    const packaged = await finishPackage(segments, plan, {
+      measure: (sets) => measurePackage(attempt, plan, segments.streams, sets),
+      task,
+      files,
+      ffmpegVersion: engine.version,
+      sourceSize: sizeBytes,
+      cues: found?.cues ?? [],
+    })
     halt.signal.throwIfAborted()
     return { ...packaged, progress: progress.snapshot() }
   } finally {

@@ -90,7 +90,7 @@ export const segmented: Row[] = [
   cut('thumbnails', true, 'a sheet, a poster and a track', { ...HLS, thumbnails: true }, (objects) => {
     const track = objects.get('thumbnails/thumbnails.vtt')?.toString() ?? ''
     const [, sheet] = /^(\S+)#xywh=0,0,160,90$/m.exec(track) ?? []
-    const there = [sheet, 'j-1-1/poster.jpg'].filter((name) => objects.has(`thumbnails/${name}`))
+    const there = [sheet, 'poster.jpg'].filter((name) => objects.has(`thumbnails/${name}`))
     return found(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
   }),
   refused({ path: 'thumbnails', value: true, job: { thumbnails: true } }, 'unsupported_combination', 'thumbnails'),

@@ -10,9 +10,13 @@ import { filesInTar, type TarIndex } from './place.ts'
 
 /** Beside the tar. Thumbnails are left out: image playlists know no byte ranges. */
 const NAMES: PlaylistNames = {
-  media: ({ id }) => `tar_${id}.m3u8`,
+  media: tarPlaylistName,
   keyFrames: ({ id }) => `tar_${id}_iframes.m3u8`,
   images: () => null,
+}
+
+export function tarPlaylistName({ id }: Pick<VideoTrack | AudioTrack | TextTrack, 'id'>): string {
+  return `tar_${id}.m3u8`
 }
 
 /** `tar.m3u8`. */

@@ -10,6 +10,9 @@ export const WHITE_NITS = 203
 
 type HdrTransfer = keyof typeof WHITE_SIGNAL
 
+/** What an output is called that is in HDR, by its transfer. */
+export const HDR_NAMES: Readonly<Record<string, 'hdr10' | 'hlg'>> = { smpte2084: 'hdr10', 'arib-std-b67': 'hlg' }
+
 /** PQ or HLG; null for anything else. */
 export function hdrTransfer(video: VideoStream): HdrTransfer | null {
   return video.colorTransfer === 'smpte2084' || video.colorTransfer === 'arib-std-b67' ? video.colorTransfer : null

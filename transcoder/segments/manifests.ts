@@ -3,6 +3,7 @@
 import { joinPath } from '#contract/outputs.ts'
 import { copyUnknown } from '#contract/redact.ts'
 import type { Warning } from '#contract/errors.ts'
+import type { MediaFacts } from '#contract/media.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task.ts'
 import { TaskError } from '../failure.ts'
 import type { Cue } from '../mpegts/scan.ts'
@@ -21,6 +22,8 @@ import { captionFiles, inMemory, thumbnailFiles, type SidecarFile } from './side
 import type { TakenRendition } from './whole.ts'
 
 export interface PackageFacts {
+  /** Measures what was written, by its path below the directory of the packaging. */
+  measure: (sets: Sets) => Promise<ReadonlyMap<string, MediaFacts>>
   task: TaskDescription
   /** What the same run made beside it: audio files. */
   files: FinishedObject[]
@@ -34,7 +37,7 @@ export interface PackageFacts {
 const LARGEST_REPORT = 4 * 1024 * 1024
 
 /** Each set of segments that some manifest lists. */
-interface Sets {
+export interface Sets {
   hls: Presentation | null
   dash: Presentation | null
   smooth: Presentation | null
@@ -56,8 +59,11 @@ export async function finishPackage(
   const documentFiles = inDirectory.map(({ path, body }) => ({ path, payload: inMemory(Buffer.from(body)) }))
   const tarred = await tar?.end([...files, ...documentFiles])
   const index = tarred && tar ? { name: tarred.path.split('/').at(-1)!, spans: tar.layout.spans } : null
+  const measured = await facts.measure(sets)
   const placed = [...inDirectory, ...(index === null ? [] : overTar(sets, index))].map((document) => {
-    return { ...document, path: joinPath(packaging.directory, document.path) }
+    const path = joinPath(packaging.directory, document.path)
+    const found = measured.get(document.path)
+    return { ...document, path, ...(found === undefined ? {} : { media: found }) }
   })
   const objects = [...facts.files, ...(await segments.end()), ...(tarred ? [tarred] : [])]
   const known = [
@@ -114,12 +120,14 @@ function withSidecars(
 }
 
 function beside(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {
-  return files.map(({ path, role, payload }) => ({
-    path: joinPath(packaging.directory, path),
-    size: payload.bytes,
-    sha256: payload.sha256,
-    role,
-  }))
+  return files
+    .filter(({ role }) => role !== 'poster') // the commit completes it, and it is listed already
+    .map(({ path, role, payload }) => ({
+      path: joinPath(packaging.directory, path),
+      size: payload.bytes,
+      sha256: payload.sha256,
+      role,
+    }))
 }
 
 /** Paths below the directory of the packaging. */

@@ -19,6 +19,8 @@ export interface Parcel {
   /** Position in `videoProfiles`; null for anything else. */
   profile: number | null
   payload: Payload
+  /** It has a name that stays, and so is only put in place by the commit: listed as this. */
+  atCommit?: FinishedObject['role'] | undefined
 }
 
 export interface OutboxOptions {
@@ -102,9 +104,18 @@ export class Outbox {
     }
   }
 
-  async #send({ path, contentType, profile, payload }: Parcel): Promise<void> {
+  async #send({ path, contentType, profile, payload, atCommit }: Parcel): Promise<void> {
     const { door, lanes, signal, largestPut = MAX_DOOR_BODY_BYTES } = this.#options
     const { body, bytes } = payload
+    if (atCommit !== undefined) {
+      const request = { path, content_type: contentType, expected_size: bytes }
+      const { upload } = await door.openUpload(request, signal)
+      const { etag } = await lanes.run(bytes, signal, () => door.part(upload, 1, body, signal))
+      const { sha256 } = payload
+      const stored = { upload, size: bytes, sha256, parts: [{ n: 1, etag }] }
+      this.#objects.push({ path, content_type: contentType, profile, role: atCommit, ...stored })
+      return
+    }
     if (bytes <= largestPut || !('path' in body))
       return lanes.run(bytes, signal, () => door.put(path, contentType, body, signal))
     const request = { path, content_type: contentType, expected_size: bytes }

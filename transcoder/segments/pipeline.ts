@@ -16,6 +16,8 @@ import { CmafVideoCutter } from '../package/fmp4/video.ts'
 import { SMOOTH_TIMESCALE } from '../package/smooth.ts'
 import { TsCutter } from '../package/ts/cutter.ts'
 import { TailCutter } from '../package/ts/tail.ts'
+import { MeteredCutter, type Metered } from '../facts/metered.ts'
+import type { Stream } from '../facts/presentation.ts'
 import type { MediaInfo } from '../plan/media.ts'
 import type { PackagingPlan, Plan, RenditionPlan, SegmentForm, StreamPlan } from '../plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
@@ -51,6 +53,7 @@ export class SegmentPipeline {
   readonly #cues: readonly Cue[]
   readonly #startSeconds: number
   readonly #taken: (TakenRendition | null)[]
+  readonly #metered: Metered[] = []
   readonly #videoSegments = Promise.withResolvers<number>()
   #broken: TaskError | null = null
   #bytes = 0
@@ -90,8 +93,16 @@ export class SegmentPipeline {
 
   /** Sends off what lies beside the segments. */
   post(files: readonly SidecarFile[]): void {
-    for (const { path, contentType, payload } of files)
-      this.#outbox.post({ path: joinPath(this.#packaging.directory, path), contentType, profile: null, payload })
+    for (const { path, contentType, payload, role } of files) {
+      const atCommit = role === 'poster' ? role : undefined
+      this.#outbox.post({
+        path: joinPath(this.#packaging.directory, path),
+        contentType,
+        profile: null,
+        payload,
+        atCommit,
+      })
+    }
   }
 
   /** Bytes that came out of the encoder. */
@@ -112,6 +123,14 @@ export class SegmentPipeline {
 
   get renditions(): TakenRendition[] {
     return this.#taken.filter((each) => each !== null)
+  }
+
+  /** The same with what was counted of them. */
+  get streams(): Stream[] {
+    return this.#taken.flatMap((taken, position) => {
+      const metered = this.#metered[position]
+      return taken === null || metered === undefined ? [] : [{ taken, metered }]
+    })
   }
 
   get tar(): TarFeed | null {
@@ -153,9 +172,10 @@ export class SegmentPipeline {
     const { cutter, describe } = this.#cutterOf(rendition, form)
     try {
       await mkdir(scratch, { recursive: true })
+      const metered = new MeteredCutter(cutter, form)
       const { taken, broken } = await take(readable, {
         ...names,
-        cutter,
+        cutter: metered,
         profile: rendition.kind === 'video' ? rendition.profile : null,
         outbox: this.#outbox,
         tar: this.#tar === null ? null : { feed: this.#tar, stream: position },
@@ -168,6 +188,7 @@ export class SegmentPipeline {
       })
       this.#broken ??= broken
       this.#taken[position] = { rendition, form, directory: names.tarDirectory, taken, ...describe() }
+      this.#metered[position] = metered.metered()
       if (isFirst) this.#videoSegments.resolve(taken.segments.length)
     } finally {
       // Sound waits for it, also where there is none any more.

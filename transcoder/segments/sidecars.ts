@@ -19,7 +19,8 @@ export interface SidecarFile {
   /** Below the directory of the packaging. */
   path: string
   contentType: string
-  role: 'captions' | 'media'
+  /** A poster has a name that stays: the commit puts it in place. */
+  role: 'captions' | 'media' | 'poster'
   payload: Payload
 }
 
@@ -102,9 +103,9 @@ export function thumbnailFiles(
     )
   const directory = 'thumbnails'
   const files: SidecarFile[] = []
-  const store = (uri: string, picture: Uint8Array) => {
+  const store = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
     const payload = inMemory(Buffer.from(picture))
-    files.push({ path: joinPath(directory, uri), contentType: PICTURE_TYPE, role: 'media', payload })
+    files.push({ path: joinPath(directory, uri), contentType: PICTURE_TYPE, role, payload })
     return { uri, bytes: payload.bytes, sha256: payload.sha256 }
   }
   const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
@@ -121,13 +122,13 @@ export function thumbnailFiles(
       return { ...stored, start, duration: at((index + 1) * sheetSeconds) - start }
     }),
     vtt: { uri: 'thumbnails.vtt' },
-    poster: store(`${own}/poster.jpg`, poster),
+    poster: store('poster.jpg', poster, 'poster'),
   }
   const vtt = {
     path: joinPath(directory, track.vtt.uri),
     content_type: TEXT_TYPE,
     profile: null,
-    role: 'playlist' as const,
+    role: 'storyboard' as const,
     body: thumbnailVtt(track, duration),
     stage: 1 as const,
   }

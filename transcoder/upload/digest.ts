@@ -7,13 +7,16 @@ export class FileDigest {
   readonly #path: string
   readonly #signal: AbortSignal
   readonly #hash = createHash('sha256')
+  readonly #observe: ((chunk: Uint8Array) => void) | undefined
   #done = 0
   #target = 0
   #running: Promise<void> | null = null
 
-  constructor(path: string, signal: AbortSignal) {
+  /** `observe` sees every byte once, in order. */
+  constructor(path: string, signal: AbortSignal, observe?: (chunk: Uint8Array) => void) {
     this.#path = path
     this.#signal = signal
+    this.#observe = observe
   }
 
   /** The first `bytes` bytes are final: hash them in the background. Errors are thrown by `end`. */
@@ -45,6 +48,7 @@ export class FileDigest {
       })
       for await (const chunk of slice) {
         this.#hash.update(chunk as Buffer)
+        this.#observe?.(chunk as Buffer)
         this.#done += (chunk as Buffer).length
       }
       if (this.#done < upTo) throw new Error('a file became shorter while it was hashed')

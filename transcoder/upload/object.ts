@@ -33,6 +33,8 @@ export interface ObjectOptions {
   signal: AbortSignal
   /** Called with the first transfer that failed for good, while encoding: there is no use in encoding on. */
   onFailure: (error: Error) => void
+  /** Sees every byte of the file once, in order, before `finish` resolves. */
+  observe?: ((chunk: Uint8Array) => void) | undefined
 }
 
 export class ObjectUpload {
@@ -53,7 +55,7 @@ export class ObjectUpload {
     this.#request = request
     this.#finality = finality
     this.#options = options
-    this.#digest = new FileDigest(file, options.signal)
+    this.#digest = new FileDigest(file, options.signal, options.observe)
   }
 
   /** The file has at least `size` bytes now: sends the parts that are final. */

@@ -119,7 +119,7 @@ describe('thumbnails', () => {
       expect(isJpeg(`out/thumbnails/${uri}`)).toBe(true)
       expect(Number(width)).toBe(160)
     }
-    expect(isJpeg('out/thumbnails/j-1-1/poster.jpg')).toBe(true)
+    expect(isJpeg('out/thumbnails/poster.jpg')).toBe(true)
     const report = JSON.parse(objects.get('out/job.json')!.toString()) as {
       objects: { path: string; sha256: string }[]
     }

@@ -44,22 +44,32 @@ export function avcFrom(avcC: Uint8Array): Coding {
   }
   return {
     family: 'avc',
-    codec: `avc1.${hex(avcC.subarray(1, 4))}`,
+    codec: avcName(avcC.subarray(1, 4)),
     nalLengthBytes: (avcC[4]! & 3) + 1,
     codecPrivateData: sets,
   }
 }
 
-/** ISO/IEC 14496-15, 8.3.3.1 and annex E.3. */
+/** ISO/IEC 14496-15, annex E.2: profile_idc, constraint flags, level_idc. */
+export function avcName(profile: Uint8Array): string {
+  return `avc1.${hex(profile)}`
+}
+
+/** ISO/IEC 14496-15, 8.3.3.1. */
 export function hevcFrom(hvcC: Uint8Array): Coding {
   if (hvcC.length < 23) throw damaged('hvcC')
-  const space = ['', 'A', 'B', 'C'][hvcC[1]! >> 6]!
-  const tier = (hvcC[1]! & 0x20) === 0 ? 'L' : 'H'
-  const compatibility = reversed(viewOf(hvcC).getUint32(2)).toString(16)
-  const constraints = [...hvcC.subarray(6, 12)].map((byte) => byte.toString(16))
-  while (constraints.at(-1) === '0') constraints.pop()
-  const name = [`hvc1.${space}${hvcC[1]! & 0x1f}`, compatibility, `${tier}${hvcC[12]!}`, ...constraints].join('.')
+  const name = hevcName(hvcC.subarray(1, 13))
   return { family: 'hevc', codec: name, nalLengthBytes: (hvcC[21]! & 3) + 1, codecPrivateData: '' }
+}
+
+/** ISO/IEC 14496-15, annex E.3: the twelve bytes of profile, tier and level, the same in hvcC and in a parameter set. */
+export function hevcName(bytes: Uint8Array): string {
+  const space = ['', 'A', 'B', 'C'][bytes[0]! >> 6]!
+  const tier = (bytes[0]! & 0x20) === 0 ? 'L' : 'H'
+  const compatibility = reversed(viewOf(bytes).getUint32(1)).toString(16)
+  const constraints = [...bytes.subarray(5, 11)].map((byte) => byte.toString(16))
+  while (constraints.at(-1) === '0') constraints.pop()
+  return [`hvc1.${space}${bytes[0]! & 0x1f}`, compatibility, `${tier}${bytes[11]!}`, ...constraints].join('.')
 }
 
 /** The bits of a word in the opposite order. */
