@@ -5,7 +5,7 @@ import { authenticate } from './auth.ts'
 import type { AppEnv } from './http.ts'
 import { answerError, errorResponse, notAllowed, RequestError } from './problems.ts'
 import { diagnosis } from './routes/diagnosis.ts'
-import { dashboard } from './routes/dashboard.ts'
+import { dashboard, lostPage } from './routes/dashboard.ts'
 import { accounts } from './routes/accounts.ts'
 import { archives } from './routes/archives.ts'
 import { door } from './routes/door.ts'
@@ -67,7 +67,7 @@ const crossOrigin = cors({
 
 export const app = new Hono<AppEnv>()
   .onError(answerError)
-  .notFound((c) => errorResponse(noRoute(c.req.path)))
+  .notFound(async (c) => (await lostPage(c)) ?? errorResponse(noRoute(c.req.path)))
   .use('/api/*', crossOrigin)
   .use('/uploads/*', tusHeaders)
   .use('/uploads/*', crossOrigin)

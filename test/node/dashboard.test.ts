@@ -13,7 +13,7 @@ import { bodyOf, curlLine, shownBody, withSource } from '../../web/src/form/body
 import { elsewhere, groups } from '../../web/src/form/groups.ts'
 import { presets } from '../../web/src/form/presets.ts'
 import { addressOf, filtersOf, isFiltered, queryOf } from '../../web/src/jobs/filters.ts'
-import { changeOf, terms, termsOf } from '../../web/src/keys/terms.ts'
+import { changeOf, quotasOf, quotaWish, terms, termsOf } from '../../web/src/admin/terms.ts'
 import { appended, refreshed } from '../../web/src/paged.ts'
 import { eventReader } from '../../web/src/sse.ts'
 import { bytes, duration, situation, until } from '../../web/src/words.ts'
@@ -116,7 +116,9 @@ describe('the terms of a key', () => {
     const typed = termsOf(key)
     expect(typed).toEqual({ label: 'x', requests_per_minute: 60, webhook_url: 'https://hooks.test/' })
     expect(changeOf(key, typed)).toEqual({})
-    expect(changeOf(key, { max_stored_upload_bytes: 5e9, priority: -3 })).toEqual({
+    // Typed in gigabytes, sent in bytes.
+    expect(termsOf({ ...key, max_stored_upload_bytes: 2.5e9 })).toHaveProperty('max_stored_upload_bytes', 2.5)
+    expect(changeOf(key, { max_stored_upload_bytes: 5, priority: -3 })).toEqual({
       label: '',
       requests_per_minute: null,
       max_stored_upload_bytes: 5e9,
@@ -128,13 +130,20 @@ describe('the terms of a key', () => {
   })
   test('what is unusual is said', () => {
     expect(terms({ ...key, max_stored_upload_bytes: 5e9, priority: 4 })).toEqual([
-      '60 requests a minute',
+      '60 requests per minute',
       '5 GB of uploads',
       'priority 4',
-      'tells https://hooks.test/',
+      'webhook https://hooks.test/',
     ])
     expect(terms({ ...key, requests_per_minute: null, webhook_url: null })).toEqual([])
   })
+})
+
+test('a quota that is the default of the service is left out, so that saving another one does not pin it', () => {
+  const defaults = { max_active_jobs: 100, max_stored_upload_bytes: 1e12 }
+  const own = { account: 'a', max_active_jobs: 100, max_running: 3, max_stored_upload_bytes: 5e9, weight: 1 }
+  expect(quotasOf(own, defaults)).toEqual({ max_running: 3, max_stored_upload_bytes: 5 })
+  expect(quotaWish({ max_stored_upload_bytes: 0.5, weight: 2 })).toEqual({ max_stored_upload_bytes: 5e8, weight: 2 })
 })
 
 test.for([1, 2, 3, 7, 1000])('a stream of events is the same in pieces of %d characters', (size) => {

@@ -4,9 +4,10 @@ import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { app } from '../../worker/app.ts'
 
-const get = async (path: string) => app.request(`https://service.test${path}`, {}, env)
+const get = async (path: string, headers: Record<string, string> = {}) =>
+  app.request(`https://service.test${path}`, { headers }, env)
 
-test.for(['/jobs/12', '/new', '/new?from=3', '/files', '/keys', '/limits'])(
+test.for(['/jobs/12', '/new', '/new?from=3', '/files', '/keys', '/accounts', '/limits'])(
   '%s is the dashboard, with a policy that lets nothing in',
   async (path) => {
     const answer = await get(path)
@@ -26,3 +27,22 @@ test.for(['/nope', '/api/v0/nope', '/jobs', '/assets/nope.js'])('%s is a 404 in 
   expect(answer.status).toBe(404)
   expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } })
 })
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+test.for(['/nope', '/jobs', '/jobs/x', '/new/more'])('%s is a page for people, with the status 404', async (path) => {
+  const answer = await get(path, BROWSER)
+  expect(answer.status).toBe(404)
+  expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+  expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  expect(await answer.text()).toContain('<div id="app">')
+})
+
+test.for(['/api/v0/nope', '/api', '/o/x', '/metrics/x', '/assets/nope.js'])(
+  '%s stays JSON for a browser as well',
+  async (path) => {
+    const answer = await get(path, BROWSER)
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(await answer.json()).toHaveProperty('error')
+  },
+)

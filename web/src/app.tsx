@@ -1,5 +1,6 @@
 // In charge of: the frame around every page: sign-in before all, navigation, titles, and where the focus goes.
 import { useEffect, useRef } from 'preact/hooks'
+import { Accounts } from './pages/accounts.tsx'
 import { Job } from './pages/job.tsx'
 import { Jobs } from './pages/jobs.tsx'
 import { Keys } from './pages/keys.tsx'
@@ -16,6 +17,7 @@ const titles: Readonly<Record<Route['page'], string>> = {
   new: 'New job',
   uploads: 'Uploads',
   keys: 'Keys',
+  accounts: 'Accounts',
   limits: 'Limits',
   nowhere: 'Not found',
 }
@@ -33,6 +35,8 @@ function Page({ route, visit }: { route: Route; visit: number }) {
       return <Uploads />
     case 'keys':
       return <Keys />
+    case 'accounts':
+      return <Accounts />
     case 'limits':
       return <Limits />
     case 'nowhere':
@@ -74,7 +78,7 @@ export function App() {
           Splicepoint
         </Link>
         <nav aria-label="Main">
-          {(['jobs', 'new', 'uploads', 'keys', 'limits'] as const).map((page) => (
+          {(['jobs', 'new', 'uploads', 'keys', 'accounts', 'limits'] as const).map((page) => (
             <Link
               key={page}
               to={PATHS[page]}

@@ -11,11 +11,19 @@ export type Route =
   | { page: 'new'; from: number | null; upload: number | null }
   | { page: 'uploads' }
   | { page: 'keys' }
+  | { page: 'accounts' }
   | { page: 'limits' }
   | { page: 'nowhere' }
 
 /** `/uploads` itself is the API's. */
-export const PATHS = { jobs: '/', new: '/new', uploads: '/files', keys: '/keys', limits: '/limits' } as const
+export const PATHS = {
+  jobs: '/',
+  new: '/new',
+  uploads: '/files',
+  keys: '/keys',
+  accounts: '/accounts',
+  limits: '/limits',
+} as const
 
 export function routeOf(address: URL): Route {
   const path = address.pathname.replace(/(?<=.)\/+$/, '')
@@ -25,7 +33,7 @@ export function routeOf(address: URL): Route {
   if (path === '/new') {
     return { page: 'new', from: numberIn(address, 'from'), upload: numberIn(address, 'upload') }
   }
-  const page = (['uploads', 'keys', 'limits'] as const).find((name) => path === PATHS[name])
+  const page = (['uploads', 'keys', 'accounts', 'limits'] as const).find((name) => path === PATHS[name])
   return { page: page ?? 'nowhere' }
 }
 

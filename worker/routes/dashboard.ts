@@ -1,11 +1,26 @@
 // In charge of: the addresses inside of the dashboard (web/src/router.tsx), which are all one page, so that they can be
 // reloaded and sent to others. Not in charge of: "/" and the files of the page, which are served without the Worker, nor
 // the headers, which web/public/_headers gives to all of them.
+import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { AppEnv } from '../http.ts'
 
+const page = (c: Context<AppEnv>): Promise<Response> =>
+  c.env.ASSETS.fetch(new Request(new URL('/', c.req.url), { headers: c.req.raw.headers }))
+
 export const dashboard = new Hono<AppEnv>().on(
   ['GET'],
-  ['/jobs/:id{[0-9]+}', '/new', '/files', '/keys', '/limits'],
-  (c) => c.env.ASSETS.fetch(new Request(new URL('/', c.req.url), { headers: c.req.raw.headers })),
+  ['/jobs/:id{[0-9]+}', '/new', '/files', '/keys', '/accounts', '/limits'],
+  page,
 )
+
+/** Addresses of programs, which are answered in JSON whatever they accept. */
+const API = /^\/(?:api|uploads|o|a|p|s|task|health|metrics|assets)(?:\/|$)/
+
+/** A person who typed an address wrongly: null for programs. */
+export async function lostPage(c: Context<AppEnv>): Promise<Response | null> {
+  const asked = c.req.header('accept') ?? ''
+  if (c.req.method !== 'GET' || !asked.includes('text/html') || API.test(c.req.path)) return null
+  const { body, headers } = await page(c)
+  return new Response(body, { status: 404, headers })
+}

@@ -1,25 +1,35 @@
-// In charge of: API keys: listing, issuing, changing and revoking them, for holders of a key with the scope "admin".
-// Not in charge of: single keys and forms (keys/).
+// In charge of: API keys: listing, creating, editing, rotating and revoking them with an admin key; for everyone else, how to use
+// the key they have and where the admin key is found.
+// Not in charge of: single keys and forms (admin/).
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '#contract/answers.ts'
-import { createKey, listKeys, revokeKey } from '../api.ts'
-import { Row } from '../keys/row.tsx'
-import { account, label, scopes, wishOf } from '../keys/terms.ts'
-import { TermsForm } from '../keys/terms-form.tsx'
+import { rotateKey } from '../admin/api.ts'
+import { KeyRow, type KeyDeed } from '../admin/key-row.tsx'
+import { Secret } from '../admin/secret.tsx'
+import { Signing } from '../admin/signing.tsx'
+import { account, changeOf, keyLimits, label, scopes, termsOf, wishOf } from '../admin/terms.ts'
+import { TermsForm } from '../admin/terms-form.tsx'
+import { changeKey, createKey, listKeys, revokeKey } from '../api.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Copy } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { asError, Notice, Trouble, type Failure } from '../parts/notice.tsx'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { signOut } from '../session.ts'
 
 const FRESH = { account: 'default', scopes: 'jobs' }
 
+const ADVICE = 'Give it to the program or person it is for, and to no one else.'
+
+type Open = { deed: 'create' } | { deed: KeyDeed; key: Key }
+
 export function Keys() {
   const [keys, setKeys] = useState<Key[] | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
-  const [made, setMade] = useState<string | null>(null)
-  const [revoking, setRevoking] = useState<Key | null>(null)
+  const [made, setMade] = useState<{ key: string; advice: string } | null>(null)
+  const [open, setOpen] = useState<Open | null>(null)
   const load = async (): Promise<void> => {
     try {
       setKeys(await listKeys())
@@ -29,88 +39,162 @@ export function Keys() {
     }
   }
   useEffect(() => void load(), [])
-
-  const revoke = async (key: Key): Promise<void> => {
-    setRevoking(null)
+  const close = (): void => setOpen(null)
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    close()
     try {
-      await revokeKey(key.id)
+      await work()
       await load()
     } catch (error) {
       setFailure(asError(error))
     }
   }
 
-  if (failure?.code === 'forbidden') {
-    return (
-      <>
-        <h1>Keys</h1>
-        <Notice kind="warning">
-          <p>Keys are issued with an admin key, and yours is not one.</p>
-          <p>
-            <button type="button" onClick={() => signOut('Sign in with an admin key to issue and revoke keys.')}>
-              Sign in with another key
-            </button>
-          </p>
-        </Notice>
-      </>
-    )
-  }
+  if (failure?.code === 'forbidden') return <WithoutAdmin />
+  const [active, revoked] = [keys?.filter((key) => key.revoked_at === null), keys?.filter((key) => key.revoked_at)]
+  const list = (of: readonly Key[]) => (
+    <ul class="rows keys">
+      {of.map((key) => (
+        <KeyRow key={key.id} of={key} onDeed={(deed) => setOpen({ deed, key })} />
+      ))}
+    </ul>
+  )
   return (
     <>
-      <h1>Keys</h1>
+      <div class="head">
+        <h1>API keys</h1>
+        <button type="button" class="primary" onClick={() => setOpen({ deed: 'create' })}>
+          <Icon name="plus" /> Create API key
+        </button>
+      </div>
       {failure ? <Trouble failure={failure} retry={() => void load()} /> : null}
-      <TermsForm
-        name="Issue a key"
-        class="card"
-        initial={FRESH}
-        first={[label, account, scopes]}
-        folded
-        action="Issue a key"
-        send={async (typed) => {
-          const { key } = await createKey(wishOf(typed))
-          setMade(key)
-          await load()
-        }}
-      />
-      <div aria-live="polite">{made === null ? null : <Made secret={made} />}</div>
-      {keys === null ? (
+      <div class="announced" aria-live="polite">
+        {made === null ? null : <Secret name="API key" secret={made.key} advice={made.advice} />}
+      </div>
+      {!active || !revoked ? (
         failure ? null : (
-          <Loading label="Loading the keys" />
+          <Loading label="Loading the keys" lines={3} />
         )
-      ) : keys.length === 0 ? (
-        <Empty icon="key" title="No key was issued yet">
-          <p>Each program and each person gets one of its own, so that it can be revoked alone.</p>
-        </Empty>
       ) : (
-        <ul class="rows keys">
-          {keys.map((key) => (
-            <Row key={key.id} of={key} onChanged={load} onRevoke={() => setRevoking(key)} />
-          ))}
-        </ul>
+        <>
+          {active.length > 0 ? (
+            list(active)
+          ) : (
+            <Empty icon="key" title="No API keys yet">
+              <p>Create one key for each program and each person, so that you can revoke them one by one.</p>
+            </Empty>
+          )}
+          {revoked.length > 0 ? (
+            <details>
+              <summary>
+                {revoked.length} revoked {revoked.length === 1 ? 'key' : 'keys'}
+              </summary>
+              {list(revoked)}
+            </details>
+          ) : null}
+        </>
       )}
-      {revoking ? (
+      {open?.deed === 'create' ? (
+        <Dialog title="Create API key" wide onClose={close}>
+          <TermsForm
+            name="Create API key"
+            initial={FRESH}
+            first={[label, account, scopes]}
+            more={{ title: 'Limits and webhook', fields: keyLimits }}
+            action="Create"
+            send={async (typed) => {
+              const { key } = await createKey(wishOf(typed))
+              setMade({ key, advice: ADVICE })
+              close()
+              await load()
+            }}
+            onCancel={close}
+          />
+        </Dialog>
+      ) : null}
+      {open?.deed === 'edit' ? (
+        <Dialog title={`Edit ${nameOf(open.key)}`} wide onClose={close}>
+          <TermsForm
+            name={`Edit ${nameOf(open.key)}`}
+            initial={termsOf(open.key)}
+            first={[label, ...keyLimits]}
+            action="Save"
+            send={async (typed) => {
+              await changeKey(open.key.id, changeOf(open.key, typed))
+              close()
+              await load()
+            }}
+            onCancel={close}
+          />
+        </Dialog>
+      ) : null}
+      {open?.deed === 'rotate' ? (
         <Confirm
-          question={`Revoke the key ${revoking.label || revoking.id}?`}
-          consequence="Whatever uses it is refused within a minute. This cannot be undone."
+          question={`Rotate ${nameOf(open.key)}?`}
+          consequence="You get a new key with the same permissions, limits and uploads. The current one stops working within a minute."
+          action="Rotate"
+          keep="Keep the current key"
+          onYes={() =>
+            void run(async () => {
+              const { key, warnings } = await rotateKey(open.key.id)
+              setMade({ key, advice: [ADVICE, ...warnings.map(({ message }) => message)].join(' ') })
+            })
+          }
+          onNo={close}
+        />
+      ) : null}
+      {open?.deed === 'revoke' ? (
+        <Confirm
+          question={`Revoke ${nameOf(open.key)}?`}
+          consequence="Requests with this key are refused within a minute. This cannot be undone."
           action="Revoke"
-          onYes={() => void revoke(revoking)}
-          onNo={() => setRevoking(null)}
+          keep="Keep the key"
+          onYes={() => void run(() => revokeKey(open.key.id))}
+          onNo={close}
         />
       ) : null}
     </>
   )
 }
 
-function Made({ secret }: { secret: string }) {
+const nameOf = (key: Key): string => key.label || key.id
+
+/** For a key that may run jobs and nothing else. */
+function WithoutAdmin() {
+  const request = `curl -u "$KEY:" ${location.origin}/api/v0/job`
   return (
-    <Notice kind="good">
-      <p>
-        <strong>Here is the key. It is shown this once: copy it now.</strong>
-      </p>
-      <div class="copy">
-        <input readOnly value={secret} aria-label="The new key" onFocus={(event) => event.currentTarget.select()} />
-        <Copy key={secret} text={secret} what="this key" />
+    <>
+      <h1>API keys</h1>
+      <div class="pair">
+        <section class="card" aria-labelledby="use">
+          <h2 id="use">Use your API key</h2>
+          <p class="help">
+            Programs send it as the user name of HTTP Basic authentication, with an empty password. The{' '}
+            <a href="/docs">API reference</a> has a request for each operation.
+          </p>
+          <div class="quoted">
+            <pre class="code" tabIndex={0} aria-label="Example request">
+              {request}
+            </pre>
+            <Copy text={request} what="the example request" />
+          </div>
+        </section>
+        <section class="card" aria-labelledby="admin">
+          <h2 id="admin">Create and revoke keys</h2>
+          <p class="help">
+            Keys are managed with an admin key. <code>npm start</code> prints it beside your API key; on a deployment it
+            is the secret <code>ADMIN_KEY</code>. If the service is run by someone else, ask them for a key.
+          </p>
+          <button
+            type="button"
+            class="add"
+            onClick={() => signOut('Sign in with an admin key to manage API keys and accounts.')}
+          >
+            <Icon name="key" /> Sign in with an admin key
+          </button>
+        </section>
       </div>
-    </Notice>
+      <Signing />
+    </>
   )
 }

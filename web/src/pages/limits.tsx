@@ -29,44 +29,78 @@ export function Limits() {
   )
 }
 
-const span = (range: { minimum: number; maximum: number }) => `${range.minimum} to ${range.maximum}`
+const count = (value: number): string => value.toLocaleString('en')
+const span = (range: { minimum: number; maximum: number }) => `${count(range.minimum)} to ${count(range.maximum)}`
+const days = (value: number): string => `${value} ${value === 1 ? 'day' : 'days'}`
+
+function groupsOf({ quotas, retention_days: kept, ...limits }: Published): [title: string, note: string, Fact[]][] {
+  return [
+    [
+      'Quotas',
+      'For each account, unless an administrator has set others for yours.',
+      [
+        ['Active jobs', `${count(quotas.active_jobs)} queued and running`],
+        [
+          'Requests per minute',
+          quotas.requests_per_minute === null ? 'no limit' : `${count(quotas.requests_per_minute)} per API key`,
+        ],
+        [
+          'Stored uploads',
+          quotas.stored_upload_bytes === null ? 'no limit' : `${bytes(quotas.stored_upload_bytes)} in total`,
+        ],
+      ],
+    ],
+    [
+      'Retention',
+      'Deleted automatically after this time.',
+      [
+        ['Uploads', days(kept.uploads)],
+        ['Unfinished uploads', days(kept.unfinished_uploads)],
+        ['Outputs', `${days(kept.outputs)} in the service’s storage`],
+        ['Jobs', days(kept.jobs)],
+      ],
+    ],
+    [
+      'Uploads and requests',
+      '',
+      [
+        ['File size', bytes(limits.resumable_upload.bytes)],
+        ['In one request', bytes(limits.upload_bytes)],
+        ['JSON body', bytes(limits.body_bytes)],
+      ],
+    ],
+    [
+      'Output settings',
+      '',
+      [
+        ['Renditions', span(limits.videoProfiles)],
+        ['Audio tracks', span(limits.audioProfiles)],
+        ['Width', `${span(limits.width)} px`],
+        ['Height', `${span(limits.height)} px`],
+      ],
+    ],
+  ]
+}
+
+const CODECS = { 'h.264': 'H.264', hevc: 'HEVC', mpeg2: 'MPEG-2' } as const
+const codecs = Object.keys(CODECS) as (keyof typeof CODECS)[]
 
 function Tables({ limits }: { limits: Published }) {
-  const codecs = ['h.264', 'hevc', 'mpeg2'] as const
-  const facts: Fact[] = [
-    ['Jobs at a time', `${limits.quotas.active_jobs} that have not ended, unless yours is another number`],
-    [
-      'Requests a minute',
-      limits.quotas.requests_per_minute === null ? 'not counted' : String(limits.quotas.requests_per_minute),
-    ],
-    [
-      'Uploads that are stored',
-      limits.quotas.stored_upload_bytes === null
-        ? 'not bounded'
-        : `${bytes(limits.quotas.stored_upload_bytes)} together, unless yours is another number`,
-    ],
-    ['An upload', bytes(limits.resumable_upload.bytes)],
-    ['An upload in one request', bytes(limits.upload_bytes)],
-    ['Body of a request', bytes(limits.body_bytes)],
-    ['Video profiles', span(limits.videoProfiles)],
-    ['Audio profiles', span(limits.audioProfiles)],
-    ['Width', `${span(limits.width)} pixels, 0 = the source’s`],
-    ['Height', `${span(limits.height)} pixels, 0 = the source’s`],
-    [
-      'Uploads are kept',
-      `${limits.retention_days.uploads} days, unfinished ones ${limits.retention_days.unfinished_uploads}`,
-    ],
-    ['Outputs in the own store are kept', `${limits.retention_days.outputs} days`],
-    ['Jobs are kept', `${limits.retention_days.jobs} days`],
-  ]
   return (
     <>
-      <section class="card" aria-labelledby="requests">
-        <h2 id="requests">Requests and what is kept</h2>
-        <Facts facts={facts} />
-      </section>
+      <div class="pair">
+        {groupsOf(limits).map(([title, note, facts]) => (
+          <section key={title} class="card" aria-label={title}>
+            <div>
+              <h2>{title}</h2>
+              {note === '' ? null : <p class="help">{note}</p>}
+            </div>
+            <Facts facts={facts} />
+          </section>
+        ))}
+      </div>
       <section class="card">
-        <h2 id="bitrates">Video bitrates in kbps</h2>
+        <h2 id="bitrates">Video bitrates (kbit/s)</h2>
         <div class="scroll" tabIndex={0} role="region" aria-labelledby="bitrates">
           <table>
             <thead>
@@ -74,14 +108,14 @@ function Tables({ limits }: { limits: Published }) {
                 <td />
                 {codecs.map((codec) => (
                   <th scope="colgroup" colSpan={3} key={codec}>
-                    {codec}
+                    {CODECS[codec]}
                   </th>
                 ))}
               </tr>
               <tr>
-                <th scope="col">Size</th>
+                <th scope="col">Frame size</th>
                 {codecs.flatMap((codec) =>
-                  ['cbr from', 'vbr from', 'up to'].map((bound) => (
+                  ['CBR from', 'VBR from', 'up to'].map((bound) => (
                     <th scope="col" key={codec + bound}>
                       {bound}
                     </th>
@@ -100,7 +134,9 @@ function Tables({ limits }: { limits: Published }) {
                     const cells = allowed
                       ? [allowed.minimum.cbr, allowed.minimum.vbr, allowed.maximum]
                       : ['–', '–', '–']
-                    return cells.map((cell, index) => <td key={codec + String(index)}>{cell}</td>)
+                    return cells.map((cell, index) => (
+                      <td key={codec + String(index)}>{typeof cell === 'number' ? count(cell) : cell}</td>
+                    ))
                   })}
                 </tr>
               ))}

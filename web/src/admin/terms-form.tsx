@@ -1,5 +1,5 @@
-// In charge of: a form about a key: its fields, sending them, and what the service has against them, beside the field it means.
-// Not in charge of: what the fields are (terms.ts).
+// In charge of: a form about a key or an account: its fields, sending them, and what the service has against them, beside the
+// field that it means. Not in charge of: what the fields are (terms.ts).
 import { useRef, useState } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
 import { ApiError } from '../api.ts'
@@ -7,30 +7,28 @@ import { problemAt, withMember } from '../form/body.ts'
 import { Fields } from '../form/field.tsx'
 import type { FieldInfo } from '../form/schema.ts'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { boundsOf, SCOPES, type Typed } from './terms.ts'
+import { SCOPES, worded, type Typed } from './terms.ts'
 
 const OFFERED = { scopes: SCOPES }
 
 interface TermsFormProps {
   name: string
-  class: string
   initial: Typed
   first: readonly FieldInfo[]
-  /** Whether the bounds are folded away at first. */
-  folded: boolean
+  /** Folded away at first. */
+  more?: { title: string; fields: readonly FieldInfo[] }
   action: string
-  /** The form is emptied when it has resolved. */
   send: (typed: Typed) => Promise<void>
-  onCancel?: () => void
+  onCancel: () => void
 }
 
-export function TermsForm({ name, class: looks, initial, first, folded, action, send, onCancel }: TermsFormProps) {
+export function TermsForm({ name, initial, first, more, action, send, onCancel }: TermsFormProps) {
   const [typed, setTyped] = useState(initial)
   const [problems, setProblems] = useState<readonly Problem[]>([])
   const [failure, setFailure] = useState<Failure | null>(null)
   const [busy, setBusy] = useState(false)
   const form = useRef<HTMLFormElement>(null)
-  const bounds = boundsOf(typed)
+  const infos = [...first, ...(more?.fields ?? [])]
 
   const submit = async (): Promise<void> => {
     setBusy(true)
@@ -38,19 +36,22 @@ export function TermsForm({ name, class: looks, initial, first, folded, action, 
     setProblems([])
     try {
       await send(typed)
-      setTyped(initial)
     } catch (error) {
       const found = error instanceof ApiError ? error.problems : []
-      setProblems(found)
-      if (![...first, ...bounds].some((info) => problemAt(found, info.name))) setFailure(asError(error))
+      const placed = infos.flatMap((info) => {
+        const problem = problemAt(found, info.name)
+        return problem ? [worded(problem, info)] : []
+      })
+      setProblems(placed)
+      if (placed.length === 0) setFailure(asError(error))
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
     } finally {
       setBusy(false)
     }
   }
-  const fields = (infos: readonly FieldInfo[]) => (
+  const fields = (of: readonly FieldInfo[]) => (
     <Fields
-      infos={infos}
+      infos={of}
       members={typed}
       problems={problems}
       onChange={(member, value) => setTyped((before) => withMember(before, member, value))}
@@ -59,7 +60,7 @@ export function TermsForm({ name, class: looks, initial, first, folded, action, 
   )
   return (
     <form
-      class={looks}
+      class="terms"
       ref={form}
       noValidate
       aria-label={name}
@@ -68,25 +69,21 @@ export function TermsForm({ name, class: looks, initial, first, folded, action, 
         void submit()
       }}
     >
-      {fields(folded ? first : [...first, ...bounds])}
-      {folded ? (
-        <details class="group" open={bounds.some((info) => problemAt(problems, info.name)) || undefined}>
-          <summary>
-            Bounds and webhook <span class="help">{bounds.map((info) => info.label).join(', ')}</span>
-          </summary>
-          {fields(bounds)}
+      {fields(first)}
+      {more ? (
+        <details class="group" open={more.fields.some((info) => problemAt(problems, info.name)) || undefined}>
+          <summary>{more.title}</summary>
+          {fields(more.fields)}
         </details>
       ) : null}
       <div aria-live="polite">{failure ? <Trouble failure={failure} /> : null}</div>
       <div class="actions">
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
         <button type="submit" class="primary" disabled={busy}>
           {action}
         </button>
-        {onCancel ? (
-          <button type="button" onClick={onCancel}>
-            Leave it
-          </button>
-        ) : null}
       </div>
     </form>
   )

@@ -1,0 +1,164 @@
+// In charge of: accounts and their quotas, with an admin key. An account exists as soon as a key or a quota names it.
+import { useEffect, useState } from 'preact/hooks'
+import type { Key } from '#contract/answers.ts'
+import type { publishedLimits } from '#contract/limits.ts'
+import { listAccounts, saveQuotas, type Account } from '../admin/api.ts'
+import { account as accountField, quotaFields, quotasOf, quotaWish, type Defaults } from '../admin/terms.ts'
+import { TermsForm } from '../admin/terms-form.tsx'
+import { ApiError, listKeys, readLimits } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { asError, Notice, Trouble, type Failure } from '../parts/notice.tsx'
+import { signOut } from '../session.ts'
+import { bytes } from '../words.ts'
+
+interface Listed extends Account {
+  /** Keys in force. */
+  keys: number
+}
+
+interface Loaded {
+  accounts: Listed[]
+  defaults: Defaults
+}
+
+async function load(): Promise<Loaded> {
+  const [own, keys, published] = await Promise.all([listAccounts(), listKeys(), readLimits()])
+  const { quotas } = published as ReturnType<typeof publishedLimits>
+  const defaults = { max_active_jobs: quotas.active_jobs, max_stored_upload_bytes: quotas.stored_upload_bytes }
+  const live = keys.filter((key: Key) => key.revoked_at === null)
+  const names = new Set(['default', ...own.map(({ account }) => account), ...keys.map(({ account }) => account)])
+  const accounts = [...names].toSorted().map((account) => ({
+    ...(own.find((each) => each.account === account) ?? { account, ...defaults, max_running: null, weight: 1 }),
+    keys: live.filter((key) => key.account === account).length,
+  }))
+  return { accounts, defaults }
+}
+
+export function Accounts() {
+  const [loaded, setLoaded] = useState<Loaded | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const [editing, setEditing] = useState<Listed | 'new' | null>(null)
+  const read = async (): Promise<void> => {
+    try {
+      setLoaded(await load())
+      setFailure(null)
+    } catch (error) {
+      setFailure(asError(error))
+    }
+  }
+  useEffect(() => void read(), [])
+  const close = (): void => setEditing(null)
+
+  if (failure?.code === 'forbidden') {
+    return (
+      <>
+        <h1>Accounts</h1>
+        <Notice kind="warning">
+          <p>Accounts and quotas are managed with an admin key.</p>
+          <button type="button" onClick={() => signOut('Sign in with an admin key to manage API keys and accounts.')}>
+            Sign in with an admin key
+          </button>
+        </Notice>
+      </>
+    )
+  }
+  return (
+    <>
+      <div class="head">
+        <h1>Accounts</h1>
+        <button type="button" class="primary" disabled={loaded === null} onClick={() => setEditing('new')}>
+          <Icon name="plus" /> Add account
+        </button>
+      </div>
+      <p class="help">
+        Keys of one account share its jobs, uploads and quotas. An account without quotas of its own has those of the
+        service.
+      </p>
+      {failure ? <Trouble failure={failure} retry={() => void read()} /> : null}
+      {loaded === null ? (
+        failure ? null : (
+          <Loading label="Loading the accounts" lines={3} />
+        )
+      ) : (
+        <ul class="rows accounts">
+          {loaded.accounts.map((each) => (
+            <AccountRow key={each.account} of={each} defaults={loaded.defaults} onEdit={() => setEditing(each)} />
+          ))}
+        </ul>
+      )}
+      {editing === null || loaded === null ? null : (
+        <Dialog title={editing === 'new' ? 'Add account' : `Quotas of ${editing.account}`} wide onClose={close}>
+          <TermsForm
+            name={editing === 'new' ? 'Add account' : `Quotas of ${editing.account}`}
+            initial={editing === 'new' ? {} : quotasOf(editing, loaded.defaults)}
+            first={editing === 'new' ? [accountField, ...quotaFields] : quotaFields}
+            action="Save"
+            send={async ({ account, ...typed }) => {
+              await saveQuotas(editing === 'new' ? nameOf(account) : editing.account, quotaWish(typed))
+              close()
+              await read()
+            }}
+            onCancel={close}
+          />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** It is part of the address of the request, which says nothing of it where it is wrong. */
+function nameOf(typed: unknown): string {
+  const name = typeof typed === 'string' || typeof typed === 'number' ? String(typed).trim() : ''
+  if (/^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name
+  throw new ApiError(400, 'invalid_request', 'The account has no valid name.', [
+    {
+      code: 'invalid_value',
+      field: 'account',
+      message: 'Enter 1 to 40 lower-case letters, digits and hyphens, the first of them no hyphen.',
+    },
+  ])
+}
+
+const count = (value: number): string => value.toLocaleString('en')
+
+interface AccountRowProps {
+  of: Listed
+  defaults: Defaults
+  onEdit: () => void
+}
+
+function AccountRow({ of: each, defaults, onEdit }: AccountRowProps) {
+  const { max_active_jobs: active, max_running: running, max_stored_upload_bytes: stored, weight } = each
+  const quotas: [name: string, value: string, own: boolean][] = [
+    ['Active jobs', count(active), active !== defaults.max_active_jobs],
+    ['Running jobs', running === null ? 'no limit' : count(running), running !== null],
+    ['Stored uploads', stored === null ? 'no limit' : bytes(stored), stored !== defaults.max_stored_upload_bytes],
+    ['Weight', String(weight), weight !== 1],
+  ]
+  return (
+    <li class="row">
+      <div class="what">
+        <strong>{each.account}</strong>
+        <span class="help">
+          {each.keys} API {each.keys === 1 ? 'key' : 'keys'}
+        </span>
+      </div>
+      <dl class="quotas">
+        {quotas.map(([name, value, own]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class={own ? 'own' : ''}>
+              {value}
+              {own ? null : <span class="hidden"> (default)</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" class="small" onClick={onEdit}>
+        Edit<span class="hidden"> {each.account}</span>
+      </button>
+    </li>
+  )
+}
