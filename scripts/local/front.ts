@@ -28,18 +28,26 @@ const KNOCK_EVERY_MS = 100
 /** How long the rest of a body is read, and thrown away, whose answer was given before its end. */
 const REST_MS = 30_000
 
+interface FrontDoorOptions {
+  holdMs?: number
+  /** A proxy in front says how it was called; else every client could. */
+  trustProxy?: boolean
+}
+
 export class FrontDoor {
   readonly #socketPath: string
   readonly #holdMs: number
+  readonly #trustProxy: boolean
   readonly #server: Server
   readonly #agents = { reads: keptConnections(), others: new PatientConnections() }
   /** The request that a connection is busy with. */
   readonly #busy = new WeakMap<Duplex, Exchange>()
   #authority = ''
 
-  constructor(socketPath: string, { holdMs = HOLD_MS }: { holdMs?: number } = {}) {
+  constructor(socketPath: string, { holdMs = HOLD_MS, trustProxy = false }: FrontDoorOptions = {}) {
     this.#socketPath = socketPath
     this.#holdMs = holdMs
+    this.#trustProxy = trustProxy
     this.#server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -103,6 +111,7 @@ export class FrontDoor {
       holdMs: this.#holdMs,
       path: target.path,
       host,
+      trustProxy: this.#trustProxy,
     })
     this.#busy.set(incoming.socket, exchange)
     exchange.begin()
@@ -123,6 +132,7 @@ interface Way {
   holdMs: number
   path: string
   host: string
+  trustProxy: boolean
 }
 
 /** One request and its answer. */
@@ -177,7 +187,7 @@ class Exchange {
   }
 
   #send(): void {
-    const { agents, socketPath, path, host } = this.#way
+    const { agents, socketPath, path, host, trustProxy } = this.#way
     const { method, rawHeaders, headers } = this.#incoming
     const outgoing = request({
       agent: this.#isRead ? agents.reads : agents.others,
@@ -187,7 +197,7 @@ class Exchange {
       headers: [
         'Host',
         host,
-        ...forwarded(rawHeaders),
+        ...forwarded(rawHeaders, trustProxy),
         ...lengthOf(method, this.#isChunked, headers['content-length']),
         // Else an error of the Worker's own comes as a page with the source around it.
         'MF-Disable-Pretty-Error',

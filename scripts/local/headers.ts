@@ -54,8 +54,14 @@ export function isHost(host: string): boolean {
   return URL.canParse(`http://${host}`)
 }
 
-/** Names and values in turn, as Node reads and writes them. */
-export function forwarded(raw: readonly string[]): string[] {
+/** How a proxy says that it was called (RFC 7239 and its older forms). The runtime itself believes the first of any client. */
+const OF_A_PROXY = /^(?:x-forwarded-(?:proto|host)|forwarded)$/
+
+/**
+ * Names and values in turn, as Node reads and writes them. What a proxy says of itself goes on where one is trusted: the scheme
+ * as one of two words, and Forwarded where it is the only one.
+ */
+export function forwarded(raw: readonly string[], trustProxy: boolean): string[] {
   const named = new Set<string>()
   for (let i = 0; i + 1 < raw.length; i += 2)
     if (raw[i]?.toLowerCase() === 'connection')
@@ -63,12 +69,25 @@ export function forwarded(raw: readonly string[]): string[] {
   // These say what the message is; a client that calls them the connection's own would change it on the way.
   for (const name of ['content-length', 'content-type', 'authorization']) named.delete(name)
   const kept: string[] = []
+  const said: Record<string, string> = {}
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const [name, value] = [raw[i] ?? '', raw[i + 1] ?? '']
     const lower = name.toLowerCase()
-    if (!CONNECTION_ONLY.test(lower) && !OF_THE_RUNTIME.test(lower) && !named.has(lower)) kept.push(name, value)
+    // The last of several is the proxy's own.
+    if (OF_A_PROXY.test(lower)) said[lower] = value
+    else if (!CONNECTION_ONLY.test(lower) && !OF_THE_RUNTIME.test(lower) && !named.has(lower)) kept.push(name, value)
   }
-  return kept
+  return trustProxy ? [...kept, ...ofProxy(said)] : kept
+}
+
+function ofProxy({ forwarded: standard, ...older }: Record<string, string>): string[] {
+  if (Object.keys(older).length === 0) return standard === undefined ? [] : ['Forwarded', standard]
+  const proto = older['x-forwarded-proto']?.split(',').at(-1)?.trim().toLowerCase() ?? ''
+  const host = older['x-forwarded-host']
+  return [
+    ...(/^https?$/.test(proto) ? ['X-Forwarded-Proto', proto] : []),
+    ...(host === undefined ? [] : ['X-Forwarded-Host', host]),
+  ]
 }
 
 /** The same for an answer. */

@@ -64,7 +64,7 @@ export class LocalService {
     const { inherited, engine: enginePaths, apiKey, remote } = this.#settings
     const state = await openState(this.#settings.stateDir)
     this.#lock = await lockState(state.path, state.runDir)
-    const front = new FrontDoor(state.socket)
+    const front = new FrontDoor(state.socket, { trustProxy: this.#settings.trustProxy })
     const baseUrl = await this.#openPort(front)
     await endLeftovers([markOf(state.runDir), `unix:${state.socket}`], this.#report)
     const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null

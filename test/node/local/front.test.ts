@@ -20,14 +20,14 @@ async function socketPath(): Promise<string> {
   return space.file('runtime')
 }
 
-async function door(path: string, options: { holdMs?: number } = {}): Promise<number> {
+async function door(path: string, options: { holdMs?: number; trustProxy?: boolean } = {}): Promise<number> {
   const front = new FrontDoor(path, options)
   toClose.push(() => front.close())
   return front.listen(0)
 }
 
 /** A front door before a runtime that answers so. */
-async function before(answer: RequestListener): Promise<number> {
+async function before(answer: RequestListener, trustProxy = false): Promise<number> {
   const path = await socketPath()
   const runtime = createServer(answer)
   runtime.listen(path)
@@ -36,7 +36,7 @@ async function before(answer: RequestListener): Promise<number> {
     runtime.closeAllConnections()
     await new Promise((done) => runtime.close(done))
   })
-  return door(path)
+  return door(path, { trustProxy })
 }
 
 /** The same, before a runtime that knows no HTTP. */
@@ -105,11 +105,34 @@ const echo: RequestListener = (incoming, response) => {
 describe('a request on its way to the Worker', () => {
   test('keeps its address, its host, its headers and its body', async () => {
     const port = await before(echo)
-    const sent = { host: 'transcode.example.com:8443', 'x-forwarded-proto': 'https', range: 'bytes=0-9', cookie: 'a=b' }
+    const sent = { host: 'transcode.example.com:8443', range: 'bytes=0-9', cookie: 'a=b' }
     const { body } = await ask(port, '/o/a%20b/%2e%2F?x=%00&y', { method: 'PUT', headers: sent, body: 'bytes' })
     const got = JSON.parse(body) as { headers: object }
     expect(got).toMatchObject({ method: 'PUT', url: '/o/a%20b/%2e%2F?x=%00&y', body: 'bytes' })
     expect(got.headers).toMatchObject({ ...sent, 'content-length': '5' })
+  })
+
+  test.each<[string, boolean, Record<string, string | string[]>, Record<string, string>]>([
+    ['not a word without a setting', false, { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example' }, {}],
+    ['nor in the standard form', false, { Forwarded: 'host=evil.example;proto=https' }, {}],
+    [
+      'what a trusted proxy says',
+      true,
+      { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'video.example.com' },
+      { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'video.example.com' },
+    ],
+    [
+      'the proxy’s own word behind that of a client',
+      true,
+      { 'X-Forwarded-Proto': ['http', 'javascript, https'], Forwarded: 'host=evil.example' },
+      { 'x-forwarded-proto': 'https' },
+    ],
+    ['no scheme but two', true, { 'X-Forwarded-Proto': 'javascript' }, {}],
+    ['the standard form alone', true, { Forwarded: 'proto=https' }, { forwarded: 'proto=https' }],
+  ])('tells of the way that it took %s', async (_, trustProxy, sent, expected) => {
+    const port = await before(echo, trustProxy)
+    const { headers } = JSON.parse((await ask(port, '/x', { headers: sent })).body) as { headers: object }
+    expect(Object.fromEntries(Object.entries(headers).filter(([name]) => name.includes('forwarded')))).toEqual(expected)
   })
 
   test.each(['POST', 'PUT', 'PATCH'])('has no body behind %s when it had none before', async (method) => {

@@ -114,11 +114,19 @@ test('behind TLS, uploads, outputs, archive and shares are https addresses of th
 
 test('BASE_URL is what the service hands out, and npm start says both addresses', async () => {
   await using other = await Service.start({ BASE_URL: 'https://video.example.com/' })
+  const evil = {
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': 'evil.example',
+    'tus-resumable': '1.0.0',
+    'upload-length': '5',
+  }
+  const begun = await other.call('/uploads', { method: 'POST', headers: evil })
+  expect(begun.headers.get('location')).toBe('https://video.example.com/uploads/1')
   expect(other.ready.public_url).toBe('https://video.example.com')
   expect(other.ready.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   const clip = space.file('small.mp4')
   await makeClip(clip, { width: 320, height: 180, seconds: 1, audio: [2] })
-  expect(await other.upload(clip)).toBe('https://video.example.com/uploads/1')
+  expect(await other.upload(clip)).toBe('https://video.example.com/uploads/2')
 })
 
 test.each([
