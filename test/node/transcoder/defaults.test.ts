@@ -230,18 +230,30 @@ describe('every other source gives the rungs that it is worth, with its audio', 
         ? await Promise.all([...destination(ended)].map(([path, bytes]) => look(path, bytes, 'mp4')))
         : await renditions(ended)
     const video = seen.filter(({ size }) => size !== '')
-    const names = sizes.map(([lines, size], index) => [
-      form === 'mp4' ? `out/clip_${index}_${lines}p.mp4` : `video_${lines}p`,
-      size,
-    ])
-    expect(new Set(video.map((each) => JSON.stringify([each.name, each.size])))).toEqual(
-      new Set(names.map((each) => JSON.stringify(each))),
-    )
+    const nameOf = (lines: number, index: number) =>
+      form === 'mp4' ? `out/clip_${index}_${lines}p.mp4` : `video_${lines}p`
+    const names = sizes.map(([lines, size], index) => `${nameOf(lines, index)} ${size}`)
+    expect(video.map((each) => `${each.name} ${each.size}`).toSorted()).toEqual(names.toSorted())
     for (const each of video) expect(each.pictures).toBe(count)
     const heard = form === 'HLS and DASH' ? seen.filter(({ size }) => size === '') : video
     expect(heard.length).toBeGreaterThan(0)
     for (const { audio } of heard) expect(audio).toBeCloseTo(1, 0)
     expect(codes(ended)?.filter((code) => !['segment_length_snapped', 'size_rounded'].includes(code))).toEqual([])
+  })
+
+  test.each<[string, Json]>([
+    ['hevc in mp4', { video_codec: 'hevc' }],
+    ['hevc in HLS', { video_codec: 'hevc', output_container: 'hls' }],
+    ['mpeg2 in ts', { video_codec: 'mpeg2', output_container: 'ts' }],
+  ])('tiny in %s', async (_form, changes) => {
+    const ended = await run('tiny', changes)
+    const container = changes['output_container'] === 'ts' ? 'ts' : 'mp4'
+    const seen =
+      changes['output_container'] === 'hls'
+        ? await renditions(ended)
+        : await Promise.all([...destination(ended)].map(([path, bytes]) => look(path, bytes, container)))
+    expect(seen.find(({ size }) => size !== '')).toMatchObject({ size: '120x68', pictures: 25 })
+    expect(seen.find(({ audio }) => audio !== null)?.audio).toBeCloseTo(1, 0)
   })
 
   test.each(['h.264', 'hevc'])('4K in %s', async (codec) => {
