@@ -1,9 +1,11 @@
 // In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (schedule.ts), containers (instance.ts), what a transcoder does (transcoder/).
+import type { JobConfig } from '#contract/job.ts'
 import type { RunRequest } from '#contract/task.ts'
 import { protocolOf } from '#contract/task.ts'
 import { settings } from './env.ts'
 import type { Refusal } from './instance.ts'
+import { findJobByBackendId } from './ledger/jobs.ts'
 import type { TaskRow } from './ledger/tasks.ts'
 import { attemptToken } from './token.ts'
 
@@ -19,8 +21,10 @@ const CONTAINER_TIMEOUT_MS = 28_000
 export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null> {
   const { slot } = task
   if (slot === null) return { reason: 'refused', detail: 'the task has no slot' }
+  const job = await findJobByBackendId(env.DB, task.job_id)
+  if (!job) return { reason: 'refused', detail: 'its job is gone' }
   const request: RunRequest = {
-    protocol: protocolOf(task.kind),
+    protocol: protocolOf(task.kind, JSON.parse(job.config) as JobConfig),
     task_id: task.id,
     attempt: task.attempt,
     token: await attemptToken(env, task.id, task.attempt),

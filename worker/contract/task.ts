@@ -14,9 +14,19 @@ export const TASK_PROTOCOL = 1
  * number instead (`/run` answers 400), and the task waits until a newer one is there.
  */
 const PLAN_PROTOCOL = 2
-export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, PLAN_PROTOCOL]
+/** Spoken for jobs that are settled by their source: a transcoder of before would plan them without rungs, or fail them. */
+const SETTLED_PROTOCOL = 3
+export const SUPPORTED_PROTOCOLS: readonly number[] = [TASK_PROTOCOL, PLAN_PROTOCOL, SETTLED_PROTOCOL]
 
-export function protocolOf(kind: TaskKind): number {
+type Settled = Partial<Pick<JobConfig, 'ladder' | 'allow_upscaling'>> & {
+  audioProfiles?: { optional?: boolean | undefined }[]
+}
+
+/** `config`: what the job asks for, as far as it may need a newer transcoder. */
+export function protocolOf(kind: TaskKind, config: Settled = {}): number {
+  const { ladder, allow_upscaling: upscaling, audioProfiles = [] } = config
+  if (ladder !== undefined || upscaling === false || audioProfiles.some(({ optional }) => optional === true))
+    return SETTLED_PROTOCOL
   return kind === 'plan' ? PLAN_PROTOCOL : TASK_PROTOCOL
 }
 

@@ -92,7 +92,7 @@ export const door = new Hono<DoorEnv>()
     await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
     const config = JSON.parse(job.config) as JobConfig
     return c.json({
-      protocol: protocolOf(task.kind),
+      protocol: protocolOf(task.kind, config),
       task_id: id,
       job_id: jobId,
       attempt,
