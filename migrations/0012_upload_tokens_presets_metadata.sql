@@ -16,7 +16,8 @@ CREATE TABLE upload_tokens (
 CREATE INDEX upload_tokens_by_account ON upload_tokens (account);
 CREATE INDEX upload_tokens_by_expiry ON upload_tokens (expires_at);
 
-ALTER TABLE uploads ADD COLUMN token TEXT;  -- which token brought it; null = an API key did
+ALTER TABLE uploads ADD COLUMN token TEXT;       -- which token brought it; null = an API key did
+ALTER TABLE uploads ADD COLUMN token_name TEXT;  -- its name, which outlives the token's row
 CREATE INDEX uploads_by_token ON uploads (account, token, number DESC) WHERE token IS NOT NULL;
 
 -- Counted by the database itself, so that no way of ending an upload is forgotten. What was stored stays counted when it is

@@ -1,7 +1,6 @@
 // In charge of: which route serves which address. Not in charge of: anything else.
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { authenticate } from './auth.ts'
 import type { AppEnv } from './http.ts'
 import { answerError, errorResponse, notAllowed, RequestError } from './problems.ts'
 import { diagnosis } from './routes/diagnosis.ts'
@@ -18,9 +17,11 @@ import { presets } from './routes/presets.ts'
 import { service } from './routes/service.ts'
 import { shared } from './routes/shared.ts'
 import { tusHeaders } from './routes/tus.ts'
+import { tokens } from './routes/tokens.ts'
 import { uploads } from './routes/uploads.ts'
 import { vault } from './routes/vault.ts'
 import { webhooks } from './routes/webhooks.ts'
+import { authenticateUpload } from './uploader.ts'
 
 // Any page may call the API with a key that it was given; cookies or a browser's stored login are never shared.
 const crossOrigin = cors({
@@ -74,13 +75,14 @@ export const app = new Hono<AppEnv>()
   .route('/', service)
   .route('/api/v0/job', jobs)
   .route('/api/v0/presets', presets)
+  .route('/api/v0/uploads/tokens', tokens)
   .route('/api/v0/keys', keys)
   .route('/api/v0/accounts', accounts)
   .route('/api/v0/webhooks', webhooks)
   .route('/api/v0/vault', vault)
   .route('/api/v0/diagnosis', diagnosis)
   .route('/metrics', metrics)
-  .use('/uploads/*', authenticate('jobs'))
+  .use('/uploads/*', authenticateUpload)
   .route('/uploads', uploads)
   .route('/o', objects)
   .route('/p', posters)

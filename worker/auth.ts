@@ -86,6 +86,14 @@ function basicUser(header: string | undefined): string | null {
   }
 }
 
+/** @throws RequestError 503 while a setting cannot be read: a bound would be a guess */
+export function requireSettings(env: Env): void {
+  const { problems } = settings(env)
+  if (problems.length > 0) {
+    throw new RequestError('unavailable', `This service is not configured: ${problems.join('; ')}.`)
+  }
+}
+
 /** Lets a request through with a key of the given scope, and says for which account. */
 export function authenticate(scope: 'jobs' | 'admin') {
   return createMiddleware<AppEnv>(async (c, next) => {
@@ -102,12 +110,9 @@ export function authenticate(scope: 'jobs' | 'admin') {
         quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
       )
     }
-    const { problems, requestsPerMinute } = settings(c.env)
-    if (problems.length > 0) {
-      throw new RequestError('unavailable', `This service is not configured: ${problems.join('; ')}.`)
-    }
+    requireSettings(c.env)
     await askPlatform(c.env, identity.keyId)
-    takeRequest(identity.keyId, identity.requestsPerMinute ?? requestsPerMinute, Date.now())
+    takeRequest(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
     if (!identity.scopes.includes(scope)) {
       throw new RequestError('forbidden', `This key is not permitted to do that: it lacks the scope "${scope}".`)
     }

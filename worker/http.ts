@@ -1,6 +1,7 @@
 // In charge of: what every route knows about the request it serves.
 import type { Context } from 'hono'
 import type { KeyHook } from './hook.ts'
+import type { TokenRow } from './ledger/tokens.ts'
 import { settings } from './env.ts'
 import { forwardedOrigin } from './forwarded.ts'
 
@@ -15,6 +16,8 @@ export interface AppEnv {
     priority: number
     /** Of jobs that name nobody to be told. */
     hook: KeyHook | null
+    /** With which a file is sent; undefined = with an API key. */
+    uploadToken: TokenRow | undefined
   }
 }
 

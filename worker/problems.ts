@@ -28,6 +28,17 @@ export function notFound(): RequestError {
   return new RequestError('not_found', 'Not found for this account.')
 }
 
+/** Of an upload token (RFC 6750, 3.1). Browsers open no dialog for it. */
+export function tokenRefused(message: string): RequestError {
+  return new RequestError('unauthorized', message, {
+    headers: { 'www-authenticate': 'Bearer realm="Splicepoint", error="invalid_token"' },
+  })
+}
+
+export function tokenEnded(): RequestError {
+  return tokenRefused('This upload token has expired, or it was revoked. Ask for a new one.')
+}
+
 /** @param allow methods, as the header has them */
 export function notAllowed(allow: string): RequestError {
   return new RequestError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } })

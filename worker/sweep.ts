@@ -2,7 +2,7 @@
 // Not in charge of: the usual case (monitor alarms, container hooks).
 import { aboutPrefix } from './about.ts'
 import { apply, courierOf, monitorOf } from './follow.ts'
-import { RETENTION_DAYS } from '#contract/limits.ts'
+import { RETENTION_DAYS, UPLOAD_TOKENS } from '#contract/limits.ts'
 import {
   deleteOldJobs,
   forgetIdempotency,
@@ -15,6 +15,7 @@ import {
 import { forgetShares } from './ledger/shares.ts'
 import { listNeglectedTasks } from './ledger/tasks.ts'
 import { listLateWebhooks } from './ledger/webhooks.ts'
+import { deleteExpiredTokens } from './ledger/tokens.ts'
 import { deleteUpload, listExpiredUploads } from './ledger/uploads.ts'
 import type { StartMessage } from './schedule.ts'
 import { schedule } from './schedule.ts'
@@ -63,6 +64,7 @@ export async function sweep(env: Env): Promise<void> {
     await env.BUCKET.delete(upload.key)
     await deleteUpload(env.DB, upload.account, upload.number)
   }
+  await deleteExpiredTokens(env.DB, now, UPLOAD_TOKENS.per_account)
   const pages = { left: PAGES }
   for (const job of await listExpiredOutputs(env.DB, now - RETENTION_DAYS.outputs * DAY_MS, BATCH)) {
     const gone =

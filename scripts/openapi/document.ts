@@ -30,6 +30,7 @@ function tagOf(name: string, { auth }: Operation): keyof typeof tags {
 
 const rights: Readonly<Record<string, string>> = {
   jobs: 'Needs an API key.',
+  upload: 'Needs an API key or an upload token.',
   admin: 'Needs the admin key, or a key with the scope admin.',
   signed: 'Needs no key: the address is signed and expires.',
   null: 'Needs no key.',
@@ -90,7 +91,10 @@ function operation(name: string, one: Operation): object {
     summary: one.summary,
     description: `${one.description} ${rights[String(one.auth)]}`,
     tags: [tagOf(name, one)],
-    security: one.auth === null || one.auth === 'signed' ? [] : [{ key: [] }],
+    security:
+      one.auth === null || one.auth === 'signed'
+        ? []
+        : [{ key: [] }, ...(one.auth === 'upload' ? [{ uploadToken: [] }] : [])],
     parameters: [...path, ...given('query', one.query), ...given('header', one.headers)],
     ...(body ? { requestBody: { required: body.optional !== true, content: media(body) } } : {}),
     responses: {
@@ -120,6 +124,9 @@ export function openapi(): Schema {
     servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
-    components: { securitySchemes: { key: { type: 'http', scheme: 'basic' } }, schemas },
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'basic' }, uploadToken: { type: 'http', scheme: 'bearer' } },
+      schemas,
+    },
   }
 }

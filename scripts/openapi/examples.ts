@@ -1,6 +1,6 @@
 // In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
 // The tests send each command of the reference and compare what comes with these.
-import type { Preset, Share } from '#contract/answers.ts'
+import type { Preset, Share, UploadToken } from '#contract/answers.ts'
 import type { Diagnosis } from '#contract/diagnosis.ts'
 import type { RequestErrorCode } from '#contract/errors.ts'
 import { publicEvents } from '#contract/events.ts'
@@ -172,9 +172,20 @@ export const upload = {
   expires_at: iso(7 * 86_400),
 }
 export const uploadList = {
-  uploads: [{ ...upload, content_type: 'video/mp4', received: 3_220_812, state: 'ready', created_at: AT }],
+  uploads: [{ ...upload, content_type: 'video/mp4', received: 3_220_812, state: 'ready', token: null, created_at: AT }],
   next_cursor: null,
 }
+
+export const newUploadToken = { max_bytes: 2_000_000_000, expires_in_seconds: 3600, name: 'visitor 4711' }
+export const uploadToken = {
+  token_id: 'ut_b8Qm2kXh0TzE',
+  token: 'ut_b8Qm2kXh0TzE.1797850800000.d0xQnZ2VhK8rYw1sJ5tBqUe7LmC3pGfXaN6iRzO4uTk',
+  upload_url: `${BASE}/uploads`,
+  name: 'visitor 4711',
+  max_bytes: 2_000_000_000,
+  max_files: 1,
+  expires_at: iso(3600),
+} satisfies UploadToken
 
 export const newPreset = {
   name: 'Course videos',

@@ -19,8 +19,8 @@ export interface Operation {
   summary: string
   /** Whole sentences, in Markdown. */
   description: string
-  /** null = without a key; signed = the address itself is the right. */
-  auth: 'jobs' | 'admin' | 'signed' | null
+  /** null = without a key; upload = an API key or an upload token; signed = the address itself is the right. */
+  auth: 'jobs' | 'upload' | 'admin' | 'signed' | null
   query?: Record<string, Schema>
   headers?: Record<string, Schema>
   body?: { type: string; schema: Schema; example?: unknown; optional?: true }
@@ -99,7 +99,7 @@ export const operations: Record<string, Operation> = {
     summary: 'Upload a file',
     description:
       'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. The answer’s `input` is what a job names as its input.',
-    auth: 'jobs',
+    auth: 'upload',
     query: { name: text },
     headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
     // A raw body may have any type; this is the one that generated clients know.
@@ -122,17 +122,47 @@ export const operations: Record<string, Operation> = {
     summary: 'List uploads',
     description: 'Uploads that have not expired, newest first.',
     auth: 'jobs',
-    query: { ...page, state: { enum: ['receiving', 'ready'] } },
+    query: {
+      ...page,
+      state: { enum: ['receiving', 'ready'] },
+      token: {
+        ...text,
+        pattern: '^ut_[A-Za-z0-9_-]{12}$',
+        description: '`token_id` of an upload token: only what it brought.',
+      },
+    },
     status: 200,
     answers: json('UploadList', example.uploadList),
     errors: ['invalid_request', 'unsupported_version'],
     curl: 'curl -u "$KEY:" "$BASE/uploads?state=ready"',
   },
+  'POST /api/v0/uploads/tokens': {
+    id: 'createUploadToken',
+    summary: 'Issue an upload token',
+    description:
+      'A short-lived token for a page that must not know an API key. As `Authorization: Bearer <token>` it sends files to /uploads, from any origin, and does nothing else. What it brings belongs to the account and counts against its quotas. It ends with its time, when it is revoked, or with the API key that issued it.',
+    auth: 'jobs',
+    body: { type: 'application/json', schema: ref('NewUploadToken'), example: example.newUploadToken, optional: true },
+    status: 201,
+    answers: json('UploadToken', example.uploadToken),
+    errors: ['invalid_request', 'too_large', 'unsupported_media_type', 'quota_exceeded'],
+    curl: `curl -u "$KEY:" ${body(example.newUploadToken)}"$BASE/api/v0/uploads/tokens"`,
+  },
+  'DELETE /api/v0/uploads/tokens/{token}': {
+    id: 'revokeUploadToken',
+    summary: 'Revoke an upload token',
+    description: 'Takes a `token_id`. Uploads that the token brought stay.',
+    auth: 'jobs',
+    status: 204,
+    answers: null,
+    errors: ['not_found'],
+    curl: 'curl -u "$KEY:" -X DELETE "$BASE/api/v0/uploads/tokens/$TOKEN_ID"',
+  },
   'HEAD /uploads/{number}': {
     id: 'getUploadOffset',
     summary: 'Read the offset of a resumable upload',
     description: '`Upload-Offset` says how many bytes are stored; continue there after an interruption (tus 1.0.0).',
-    auth: 'jobs',
+    auth: 'upload',
     headers: tus,
     status: 200,
     answers: null,
@@ -143,7 +173,7 @@ export const operations: Record<string, Operation> = {
     id: 'continueUpload',
     summary: 'Send the next bytes of a resumable upload',
     description: 'The body goes to `Upload-Offset`, which must be the number of bytes that are stored (tus 1.0.0).',
-    auth: 'jobs',
+    auth: 'upload',
     headers: { ...tus, 'Upload-Offset': text, 'Upload-Checksum': text },
     body: { type: 'application/offset+octet-stream', schema: binary },
     status: 204,
@@ -177,7 +207,7 @@ export const operations: Record<string, Operation> = {
     id: 'deleteUpload',
     summary: 'Delete an upload',
     description: 'Removes the file. An upload that is still in progress is stopped.',
-    auth: 'jobs',
+    auth: 'upload',
     headers: tus,
     status: 204,
     answers: null,

@@ -19,6 +19,7 @@ import type {
   ShareList,
   Upload,
   UploadList,
+  UploadToken,
   VaultRotation,
 } from '#contract/answers.ts'
 import type { Check, Diagnosis, SlotFacts, TranscoderFacts } from '#contract/diagnosis.ts'
@@ -27,10 +28,12 @@ import { publicEvent } from '#contract/events.ts'
 import {
   MAX_LENGTH,
   MAX_QUEUE_POSITION,
+  MAX_RESUMABLE_BYTES,
   PRESETS,
   publishedLimits,
   SHARE_SECONDS,
   SHARE_TITLE_LENGTH,
+  UPLOAD_TOKENS,
 } from '#contract/limits.ts'
 import type { SourceReport } from '#contract/estimate.ts'
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/media.ts'
@@ -252,6 +255,33 @@ const preset: Record<keyof Preset, Schema> = {
   updated_at: { ...orNull(time), description: 'null for built-in presets.' },
 }
 
+const uploadToken: Record<keyof UploadToken, Schema> = {
+  token_id: { ...text, description: 'What uploads are listed by, and the token is revoked by. Opens nothing.' },
+  token: { ...text, description: 'In this answer and in no other.' },
+  upload_url: { ...text, description: 'Where the page sends the file.' },
+  name: text,
+  max_bytes: { ...count, description: 'Of each file.' },
+  max_files: count,
+  expires_at: time,
+}
+const newUploadToken: Record<string, Schema> = {
+  max_bytes: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_RESUMABLE_BYTES,
+    default: MAX_RESUMABLE_BYTES,
+    description: 'Of each file.',
+  },
+  max_files: { type: 'integer', ...UPLOAD_TOKENS.max_files },
+  expires_in_seconds: { type: 'integer', ...UPLOAD_TOKENS.expires_in_seconds },
+  name: {
+    ...text,
+    pattern: `^${UPLOAD_TOKENS.name_pattern}$`,
+    default: '',
+    description: 'Yours, such as the visitor’s id: shown with each upload.',
+  },
+}
+
 const secretFacts = { rotated_at: orNull(time), previous_valid_until: orNull(time) }
 const quotas = {
   max_active_jobs: { ...orCount, maximum: 1_000_000, description: 'null = the default of the service.' },
@@ -409,6 +439,11 @@ export const schemas: Record<string, Schema> = {
     additionalProperties: false,
   },
   Upload: answer<keyof Upload>({ uploaded_file_number: id, input: text, name: text, size: count, expires_at: time }),
+  UploadToken: answer(uploadToken),
+  NewUploadToken: {
+    ...answer(newUploadToken, ['max_bytes', 'max_files', 'expires_in_seconds', 'name']),
+    additionalProperties: false,
+  },
   UploadList: answer<keyof UploadList>({
     uploads: {
       type: 'array',
@@ -420,6 +455,10 @@ export const schemas: Record<string, Schema> = {
         size: { type: ['integer', 'null'], description: 'Bytes; null while a request of its own brings it.' },
         received: { type: ['integer', 'null'], description: 'Bytes of it that are stored.' },
         state: { enum: ['receiving', 'ready'] },
+        token: {
+          ...orNull(answer({ token_id: text, name: text })),
+          description: 'The upload token that brought it; null = an API key did.',
+        },
         created_at: time,
         expires_at: time,
       }),

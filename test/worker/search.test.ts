@@ -131,6 +131,7 @@ test('uploads are listed newest first, in pages, with what is stored of unfinish
         size: 10,
         received: 4,
         state: 'receiving',
+        token: null,
         created_at: expect.any(String),
         expires_at: expect.any(String),
       },

@@ -335,6 +335,7 @@ describe('reading back', () => {
       keyId: 'k',
       announced: 1,
       maxStored: null,
+      token: null,
     })
     await env.BUCKET.put('uploads/alice/y', sample)
     const others: [string, RequestInit][] = [
@@ -381,6 +382,7 @@ describe('one that is not whole', () => {
       keyId: 'k',
       announced: 5,
       maxStored: null,
+      token: null,
     }
     await env.BUCKET.put(key, sample)
     const number = await insertUpload(env.DB, { ...row, created_at: Date.now(), expires_at: Date.now() + 60_000 })

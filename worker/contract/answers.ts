@@ -77,9 +77,14 @@ export interface SharedMedia {
 
 /** Leave to upload, for a page that must not know an API key. The token is in this answer and in no other. */
 export interface UploadToken {
+  /** What uploads are listed by (`GET /uploads?token=`), and the token is revoked by. Opens nothing. */
+  token_id: string
   token: string
   /** Where to upload to: raw body, multipart/form-data or tus, with `Authorization: Bearer <token>`. */
   upload_url: string
+  /** The issuer's own, shown with each upload. */
+  name: string
+  /** Of each file. */
   max_bytes: number
   max_files: number
   expires_at: string
@@ -133,6 +138,8 @@ export interface ListedUpload extends NamedUpload {
   size: number | null
   received: number | null
   state: 'receiving' | 'ready'
+  /** The upload token that brought it; null = an API key did. */
+  token: { token_id: string; name: string } | null
   created_at: string
 }
 

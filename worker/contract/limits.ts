@@ -89,6 +89,8 @@ export const UPLOAD_TOKENS = {
   expires_in_seconds: { minimum: 60, maximum: 86_400, default: 3600 },
   /** Those that have not expired. */
   per_account: 10_000,
+  name_characters: 100,
+  name_pattern: `${SHOWN}{0,100}`,
 } as const
 
 /** `out/<account>/<job_id>/`, with the longest account that there may be. */

@@ -15,6 +15,9 @@ export interface UploadRow {
   state: 'receiving' | 'ready'
   created_at: number
   expires_at: number
+  /** Id and name of the upload token that brought it; null = an API key did. */
+  token: string | null
+  token_name: string | null
 }
 
 export interface NewUpload extends Pick<
@@ -26,6 +29,8 @@ export interface NewUpload extends Pick<
   announced: number
   /** Bytes that the account's uploads may take, unless its own row says otherwise; null = no bound. */
   maxStored: number | null
+  /** Id of the upload token that brings it. */
+  token: string | null
 }
 
 /** Bytes that stored uploads take, those on their way included, and may take; null = no bound. */
@@ -38,7 +43,7 @@ export interface StoredBytes {
   key_revoked: number | null
 }
 
-const columns = 'number, account, key, name, content_type, size, etag, state, created_at, expires_at'
+const columns = 'number, account, key, name, content_type, size, etag, state, created_at, expires_at, token, token_name'
 
 const bytes = 'COALESCE(SUM(COALESCE(size, announced)), 0)'
 /** Of ?1, the account, ?2, the key, and ?3, the default: what is stored and what may be. */
@@ -53,16 +58,19 @@ const stored = {
 /**
  * The row is there before the first byte, so that a sweep finds what a crash leaves behind. Counted in the statement that
  * inserts: no race exceeds a bound, and a revoked key that an isolate still trusts stores nothing.
- * → the number of the upload; null where its bytes would be more than the account's or the key's may be, or the key is revoked
+ * → the number of the upload; null where its bytes would be more than the account's or the key's may be, the key is revoked,
+ * or the token has ended or has been used for all of its files
  */
 export async function insertUpload(db: D1Database, upload: NewUpload): Promise<number | null> {
   const row = await db
     .prepare(
-      `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at)
-       SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9
+      `INSERT INTO uploads (account, key_id, announced, key, name, content_type, state, created_at, expires_at, token, token_name)
+       SELECT ?1, ?2, ?4, ?5, ?6, ?7, 'receiving', ?8, ?9, ?10, (SELECT name FROM upload_tokens WHERE id = ?10)
        WHERE (${stored.account_maximum} IS NULL OR ${stored.account} + ?4 <= ${stored.account_maximum})
          AND (${stored.key_maximum} IS NULL OR ${stored.key} + ?4 <= ${stored.key_maximum})
          AND ${stored.key_revoked} IS NULL
+         AND (?10 IS NULL OR EXISTS (
+           SELECT 1 FROM upload_tokens WHERE id = ?10 AND files < max_files AND expires_at > ?8))
        RETURNING number`,
     )
     .bind(
@@ -75,6 +83,7 @@ export async function insertUpload(db: D1Database, upload: NewUpload): Promise<n
       upload.content_type,
       upload.created_at,
       upload.expires_at,
+      upload.token,
     )
     .first<{ number: number }>()
   return row?.number ?? null
@@ -129,6 +138,8 @@ export async function findUpload(
 
 export interface UploadFilter {
   state: UploadRow['state'] | null
+  /** Only what that upload token brought. */
+  token: string | null
   /** Only numbers below this one: the cursor. */
   before: number | null
   limit: number
@@ -145,10 +156,17 @@ export async function listUploads(
     .prepare(
       `SELECT ${columns} FROM uploads
        WHERE account = ?1 AND number < ?2 AND expires_at > ?3
-         AND (?4 IS NULL OR state = ?4)
+         AND (?4 IS NULL OR state = ?4) ${filter.token === null ? '' : 'AND token = ?6'}
        ORDER BY number DESC LIMIT ?5`,
     )
-    .bind(account, filter.before ?? Number.MAX_SAFE_INTEGER, now, filter.state, filter.limit)
+    .bind(
+      account,
+      filter.before ?? Number.MAX_SAFE_INTEGER,
+      now,
+      filter.state,
+      filter.limit,
+      ...(filter.token === null ? [] : [filter.token]),
+    )
     .all<UploadRow>()
   return results
 }

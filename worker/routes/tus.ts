@@ -8,7 +8,7 @@ import { baseUrl } from '../http.ts'
 import { removeUpload } from '../deletion.ts'
 import { deleteUpload, findAnyUpload } from '../ledger/uploads.ts'
 import { notAllowed, notFound, RequestError } from '../problems.ts'
-import { beginUpload } from '../storing.ts'
+import { beginUpload, refuseBeyondToken } from '../storing.ts'
 import {
   capabilities,
   checkVersion,
@@ -35,20 +35,25 @@ export async function tusHeaders(c: Context<AppEnv>, next: Next): Promise<void> 
 }
 
 /** "The actual method of the request MUST be ignored" where the header is there. */
-function methodOf(c: Context<AppEnv>): string {
+export function methodOf(c: Context<AppEnv>): string {
   return (c.req.header('x-http-method-override') ?? c.req.method).toUpperCase()
 }
 
 /** GET is none of the protocol's: it reads the file back whatever its headers. PATCH is nobody else's. */
-function isTus(c: Context<AppEnv>): boolean {
+export function isTus(c: Context<AppEnv>): boolean {
   return methodOf(c) !== 'GET' && (c.req.header('tus-resumable') !== undefined || methodOf(c) === 'PATCH')
+}
+
+/** The upload that an address names, as it stands there; '' = all of them. */
+export function uploadInPath(c: Context<AppEnv>): string {
+  return /\/uploads\/?([^/]*)$/.exec(c.req.path)?.[1] ?? ''
 }
 
 /** Takes the requests that speak tus; the others go on. */
 export async function tus(c: Context<AppEnv>, next: Next): Promise<Response | void> {
   if (!isTus(c)) return next()
   checkVersion(c.req.raw.headers)
-  const text = /\/uploads\/?([^/]*)$/.exec(c.req.path)?.[1] ?? ''
+  const text = uploadInPath(c)
   if (text === '') {
     if (methodOf(c) === 'POST') return create(c)
     throw notAllowed('POST, OPTIONS')
@@ -70,6 +75,7 @@ async function create(c: Context<AppEnv>): Promise<Response> {
   const { headers, body } = c.req.raw
   const length = uploadLength(headers)
   const { raw: metadata, name, contentType } = uploadMetadata(headers)
+  refuseBeyondToken(c, length, 'Upload-Length')
   const withUpload = hasBody(c)
   if (withUpload) checkChunk(c)
   const [account, now] = [c.get('account'), Date.now()]

@@ -14,8 +14,9 @@ import type { UploadRow } from '../ledger/uploads.ts'
 import { deleteUpload, findUpload, listUploads, markUploadReady } from '../ledger/uploads.ts'
 import { notFound, RequestError } from '../problems.ts'
 import { refuseQuery } from '../refusal.ts'
-import { beginUpload } from '../storing.ts'
+import { beginUpload, refuseBeyondToken } from '../storing.ts'
 import { resumable } from '../tus/upload.ts'
+import { TOKEN_ID } from '../uploader.ts'
 import { attachment, fileName, nameOfDisposition, safeType } from './naming.ts'
 import { cursor, limit, pageQuery } from './query.ts'
 import { discard, receiveForm, receiveRaw } from './receive.ts'
@@ -25,6 +26,9 @@ import { tus } from './tus.ts'
 const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
 /** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
 const RECEIVING_MS = 6 * 3600 * 1000
+
+/** What a form may have around its file: until it is read, its length says little more. */
+const FORM_BYTES = 64 * 1024
 
 interface UploadRequest {
   account: string
@@ -73,6 +77,7 @@ async function store(c: Context<AppEnv>, request: UploadRequest, now: number) {
   const { env } = c
   const key = `uploads/${request.account}/${crypto.randomUUID()}`
   const isForm = /^multipart\/form-data\b/i.test(request.contentType)
+  refuseBeyondToken(c, isForm ? request.length - FORM_BYTES : request.length)
   const number = await beginUpload(c, {
     key,
     // Of a form a little more than its file; the difference is given back when it is there.
@@ -86,6 +91,7 @@ async function store(c: Context<AppEnv>, request: UploadRequest, now: number) {
     const received = isForm
       ? await receiveForm(env.BUCKET, key, request.body, request.contentType)
       : await receiveRaw(env.BUCKET, key, request.body, request.length, safeType(request.contentType))
+    refuseBeyondToken(c, received.size)
     const name = request.name ?? fileName(received.name) ?? 'upload'
     const expires_at = now + RETENTION_MS
     const { size, etag, contentType: content_type } = received
@@ -126,22 +132,25 @@ const listQuery = z.strictObject({
   limit,
   cursor,
   state: z.optional(z.enum(['receiving', 'ready'])),
+  token: z.optional(z.string().check(z.regex(new RegExp(`^${TOKEN_ID}$`)))),
 })
 
 const refuseListQuery = refuseQuery({
   ...pageQuery,
   state: { expects: 'receiving or ready', allowed: ['receiving', 'ready'] },
+  token: { expects: 'the token_id of an upload token' },
 })
 
 // Newest first. How much of a resumable upload is stored is known to its own object alone.
 uploads.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
-  const { limit: count, cursor: before, state } = c.req.valid('query')
+  const { limit: count, cursor: before, state, token } = c.req.valid('query')
   const account = c.get('account')
   const rows = await listUploads(
     c.env.DB,
     account,
     {
       state: state ?? null,
+      token: token ?? null,
       before: before === undefined ? null : Number(before),
       limit: count + 1,
     },
@@ -166,6 +175,7 @@ async function listed(env: Env, row: UploadRow, base: string) {
     received: standing?.offset ?? row.size,
     // Looking at one whose end was interrupted may have ended it.
     state: standing?.state === 'ready' ? 'ready' : row.state,
+    token: row.token === null ? null : { token_id: row.token, name: row.token_name ?? '' },
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(standing?.expiresAt ?? row.expires_at).toISOString(),
   } satisfies ListedUpload

@@ -39,6 +39,7 @@ const present: Record<string, readonly string[]> = {
   id: ['{{job.done}}', '{{job.cancelled}}', '{{job.active}}', '{{job.other}}', '999999'],
   webhook: ['{{webhook.done}}', '{{webhook.done}}', 'msg_00000000-0000-4000-8000-000000000000'],
   key: ['{{keyid.spare}}', '{{keyid.spare}}', '{{keyid.revoked}}', 'sp_AAAAAAAAAAAA'],
+  token: ['{{token.own}}', '{{token.own}}', '{{token.other}}', 'ut_AAAAAAAAAAAA'],
   preset: ['{{preset.own}}', '{{preset.own}}', '{{preset.other}}', 'pre_AAAAAAAAAAAA'],
   account: ['fuzzed', 'fuzzed', 'a', 'a'.repeat(40), 'a'.repeat(41), 'A', '-a'],
   grant: ['{{output.grant}}', '{{output.grant}}', '{{output.grant}}A', '1.{{output.grant}}', '9999999999.abc'],

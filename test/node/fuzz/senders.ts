@@ -22,7 +22,14 @@ const nobody: Sender[] = [
   ['', 'Basic', 'Basic ', 'Basic =', 'Basic !!!!', 'Basic Og==', 'Basic YQ==', 'Basic \u00ff', 'Negotiate abc'],
   ['Bearer {{key.jobs}}', 'Basic {{key.jobs}}', 'Basic {{basic.revoked}}', 'Basic {{basic.changed}}'],
   ['Basic {{basic.jobs}} {{basic.jobs}}', 'Basic {{basic.jobs}}, Basic {{basic.jobs}}', 'Digest username="a"'],
-  ['Basic {{basic.id}}', 'Bearer {{task.token}}', 'Basic {{basic.token}}', `Basic ${'QQ'.repeat(2000)}`],
+  [
+    'Basic {{basic.id}}',
+    'Bearer {{task.token}}',
+    'Bearer {{token.own}}',
+    'Bearer {{bearer.own}}A',
+    'Basic {{basic.token}}',
+    `Basic ${'QQ'.repeat(2000)}`,
+  ],
 ]
   .flat()
   .map((header) => ({ scopes: null, header }))

@@ -98,7 +98,7 @@ export class World {
     const issued = this.#marks['key.both'] ?? ''
     this.#marks['basic.changed'] = basic(`${issued.slice(0, -3)}${issued.endsWith('AAA') ? 'BBB' : 'AAA'}:`)
     this.#marks['basic.id'] = basic(`${issued.split('.')[0]}:`)
-    for (const name of ['upload', 'tus', 'preset', 'keyid', 'other', 'cancelled', 'done', 'active'])
+    for (const name of ['upload', 'tus', 'preset', 'token', 'keyid', 'other', 'cancelled', 'done', 'active'])
       this.#stale.add(name)
     await this.renew()
   }
@@ -134,6 +134,15 @@ export class World {
       this.#marks['upload.tus'] = String(
         (await this.#ask('POST', '/uploads', 'jobs', undefined, headers)).uploaded_file_number,
       )
+    },
+    token: async () => {
+      for (const [mark, who] of [
+        ['own', 'jobs'],
+        ['other', 'other'],
+      ] as const) {
+        const { token_id: id, token } = await this.#ask('POST', '/api/v0/uploads/tokens', who, { max_files: 1000 })
+        Object.assign(this.#marks, { [`token.${mark}`]: id, [`bearer.${mark}`]: token })
+      }
     },
     preset: async () => {
       const job = { videoProfiles: [{ width: 320, height: 180, video_bitrate: 400 }], audioProfiles: [] }
@@ -200,6 +209,7 @@ export class World {
     if (has('upload.ready')) this.#stale.add('upload')
     if (has('upload.tus')) this.#stale.add('tus')
     if (has('keyid.spare')) this.#stale.add('keyid')
+    if (has('token.own') && request.method === 'DELETE') this.#stale.add('token')
     if (has('preset.own') && request.method === 'DELETE') this.#stale.add('preset')
     for (const name of ['done', 'cancelled'])
       if (has(`job.${name}`) && request.method === 'DELETE') this.#stale.add(name)

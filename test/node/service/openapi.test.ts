@@ -193,6 +193,22 @@ describe('the commands of the reference, as they stand', () => {
     expect(head.text.toLowerCase()).toContain(`upload-offset: ${length}\r`)
   })
 
+  test('let a visitor upload, and end that', async () => {
+    const { token_id: TOKEN_ID, token } = await ask('POST /api/v0/uploads/tokens')
+    const headers = { authorization: `Bearer ${token}` }
+    const sent = await fetch(`${service.base}/uploads`, { method: 'POST', body: 'a visitor’s file', headers })
+    expect([sent.status, await sent.clone().text()]).toEqual([201, expect.any(String)])
+    await ask('DELETE /api/v0/uploads/tokens/{token}', { TOKEN_ID })
+  })
+
+  test('save a preset, read it, replace it, delete it', async () => {
+    const { preset_id: PRESET } = await ask('POST /api/v0/presets')
+    await ask('GET /api/v0/presets')
+    await ask('GET /api/v0/presets/{preset}', { PRESET })
+    await ask('PUT /api/v0/presets/{preset}', { PRESET })
+    await ask('DELETE /api/v0/presets/{preset}', { PRESET })
+  })
+
   test('cancel a job and run it again', async () => {
     media.hold(0.3)
     const JOB = await service.create(jobOf(media.url, 'http'))
