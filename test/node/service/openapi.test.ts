@@ -204,7 +204,7 @@ describe('the commands of the reference, as they stand', () => {
   test('save a preset, read it, replace it, delete it', async () => {
     const { preset_id: PRESET } = await ask('POST /api/v0/presets')
     await ask('GET /api/v0/presets')
-    await ask('GET /api/v0/presets/{preset}', { PRESET })
+    expect(await ask('GET /api/v0/presets/{preset}', { PRESET })).toMatchObject({ built_in: false })
     await ask('PUT /api/v0/presets/{preset}', { PRESET })
     await ask('DELETE /api/v0/presets/{preset}', { PRESET })
   })

@@ -1,0 +1,56 @@
+// In charge of: a line to a server that can be cut or held while bytes go through it, as a visitor's may be.
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
+
+export class FlakyLine implements AsyncDisposable {
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  /** What becomes of the connection that has sent so many bytes: cut once, or nothing more of it passes. */
+  fault: { after: number; kind: 'cut' | 'hold' } | null = null
+  faults = 0
+
+  private constructor(target: URL) {
+    this.#server = createServer((client) => {
+      const server = connect(Number(target.port), target.hostname)
+      for (const socket of [client, server]) {
+        this.#sockets.add(socket)
+        socket.on('error', () => socket.destroy())
+        socket.on('close', () => {
+          this.#sockets.delete(socket)
+          client.destroy()
+          server.destroy()
+        })
+      }
+      let sent = 0
+      client.on('data', (bytes) => {
+        sent += bytes.length
+        if (this.fault === null || sent < this.fault.after) {
+          if (!server.write(bytes)) client.pause()
+          return
+        }
+        const { kind } = this.fault
+        this.fault = null
+        this.faults++
+        client.removeAllListeners('data')
+        if (kind === 'cut') client.destroy()
+        else client.pause()
+      })
+      server.on('drain', () => client.resume())
+      server.pipe(client)
+    })
+  }
+
+  static async to(base: string): Promise<FlakyLine> {
+    const line = new FlakyLine(new URL(base))
+    await new Promise<void>((done) => line.#server.listen(0, '127.0.0.1', done))
+    return line
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((done) => this.#server.close(done))
+  }
+}
