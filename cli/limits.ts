@@ -10,8 +10,8 @@ export function limitsText(limits: object, width: number | null): string {
 function rowsOf(name: string, value: unknown): [string, string][] {
   if (Array.isArray(value)) {
     return value.every((each) => typeof each !== 'object')
-      ? [[name, value.join(', ')]]
-      : value.flatMap((each: Record<string, unknown>) => rowsOf(nameOf(name, each), each))
+      ? [[name, value.join(', ') || 'none']]
+      : value.flatMap((each: Record<string, unknown>) => rowsOf(nameOf(name, each), withoutSize(each)))
   }
   if (typeof value !== 'object' || value === null) return [[name, shown(name, value)]]
   const { minimum, maximum, ...rest } = value as Record<string, unknown>
@@ -22,6 +22,10 @@ function rowsOf(name: string, value: unknown): [string, string][] {
       rowsOf(name === '' ? key : `${name}.${key}`, each),
     ),
   ]
+}
+
+function withoutSize({ width: _width, height: _height, ...rest }: Record<string, unknown>): object {
+  return rest
 }
 
 /** Of a size in a list of sizes. */

@@ -1,5 +1,5 @@
-// In charge of: sending a file as a job's input: by tus 1.0.0 where the service offers it, so that a broken connection costs only
-// what was not stored yet, else in one request. Runs in Node and in browsers.
+// In charge of: sending a file as a job's input by tus 1.0.0, so that a broken connection costs only what was not stored yet. Runs in
+// Node and in browsers.
 // Not in charge of: where the bytes come from (source.ts), what is stored already (stored.ts).
 import type { Upload } from '#contract/answers.ts'
 import { NetworkError, ServiceError } from './errors.ts'
@@ -39,23 +39,8 @@ const TUS = { 'tus-resumable': '1.0.0' }
 
 /** @throws ServiceError, NetworkError */
 export async function upload(service: Service, source: UploadSource, options: UploadOptions): Promise<Uploaded> {
-  const here = options.signal === undefined ? service : { ...service, signal: options.signal }
-  const offer = await request(here, '/uploads', { method: 'OPTIONS' })
-  const versions = offer.headers.get('tus-version')?.split(',') ?? []
-  return versions.includes('1.0.0') && source.size > 0
-    ? inChunks(here, source, options)
-    : inOneRequest(here, source, options)
-}
-
-async function inOneRequest(service: Service, source: UploadSource, options: UploadOptions): Promise<Uploaded> {
-  const { name, size, type } = source
-  const response = await request(service, `/uploads?name=${encodeURIComponent(name)}`, {
-    method: 'POST',
-    headers: { 'content-type': type || 'application/octet-stream', 'content-length': String(size) },
-    ...bodyOf(source, 0, size),
-  })
-  options.progress?.(size, size)
-  return { ...(await readAnswer<Upload>(response)), reused: false }
+  if (source.size === 0) throw new Error(`${source.name} is empty.`)
+  return inChunks(options.signal === undefined ? service : { ...service, signal: options.signal }, source, options)
 }
 
 async function inChunks(service: Service, source: UploadSource, options: UploadOptions): Promise<Uploaded> {

@@ -47,12 +47,12 @@ export function pad(text: string, width: number): string {
 
 /**
  * Broken between words. `width` is the room of each line's text; lines after the first begin with `indent`, which comes on top.
- * A word that is too long stays whole: it may be an address.
+ * A word that is too long is broken anywhere, but for an address.
  */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
+  for (const word of text.split(' ').flatMap((each) => pieces(each, width))) {
     const longer = line === '' ? word : `${line} ${word}`
     if (line !== '' && widthOf(longer) > width) {
       lines.push(line)
@@ -60,6 +60,16 @@ export function wrap(text: string, width: number, indent = ''): string {
     } else line = longer
   }
   return [...lines, line].join(`\n${indent}`)
+}
+
+function pieces(word: string, width: number): string[] {
+  if (word.includes('://') || widthOf(word) <= width) return [word]
+  const found = ['']
+  for (const { segment } of graphemes.segment(word)) {
+    if (widthOf(found.at(-1)! + segment) > Math.max(width, 2)) found.push('')
+    found[found.length - 1] += segment
+  }
+  return found
 }
 
 /** Names and values below each other: "Source   h264, …", with later lines of a value under its first. */

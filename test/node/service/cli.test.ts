@@ -1,5 +1,5 @@
 // In charge of: the command against the real service, as its users and their scripts run it.
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commands } from '../../../cli/commands.ts'
+import { Client } from '../../../client/client.ts'
 import type { PublicStatus } from '../../../worker/contract/status.ts'
 import { frames, makeClip, probeFile, workspace } from '../media.ts'
 import { MediaServer } from './media-server.ts'
@@ -248,6 +249,88 @@ describe('one line is enough', () => {
     expect(ran.stdout).not.toMatch(/[{}]/)
     for (const line of ran.stdout.trimEnd().split('\n')) expect(line.length).toBeLessThanOrEqual(80)
   })
+})
+
+describe('a result', () => {
+  let id = ''
+
+  test('of a preset is shared in the same line; the page needs no key, and is listed and revoked', async () => {
+    const args = ['--preset', 'mp4', '-m', 'show=pilot', '-m', 'part=1', '--share', '--title', 'Pilot']
+    const ran = await splicepoint(['submit', 'film.mp4', ...args, '--json'])
+    expect(ran.code, ran.stderr).toBe(0)
+    const document = JSON.parse(ran.stdout)
+    id = String(document._auto_generated_id_)
+    expect(document).toMatchObject({
+      config: { preset: 'mp4', metadata: { show: 'pilot', part: '1' } },
+      share: { title: 'Pilot', url: expect.stringContaining('/s/') },
+    })
+    expect((await fetch(document.share.url)).status).toBe(200)
+    expect((await splicepoint(['share', id, '--list'])).stdout).toContain(document.share.url)
+    const shared = await splicepoint(['share', id, '--expires', '1h'])
+    expect(shared.stdout).toMatch(/^http\S+\/s\/\S+\nPlays in any browser without a key, until 20/)
+    expect(await splicepoint(['share', id, '--revoke', document.share.share_id])).toMatchObject({ code: 0 })
+    expect((await fetch(document.share.url)).status).toBe(404)
+  })
+
+  test('is found by its metadata', async () => {
+    const found = await splicepoint(['list', '-m', 'show=pilot', '--json'])
+    expect(JSON.parse(found.stdout).jobs).toMatchObject([{ _auto_generated_id_: Number(id), metadata: { part: '1' } }])
+    expect(await splicepoint(['list', '-m', 'show=pilot', '-m', 'part=2'])).toMatchObject({ code: 0, stdout: '' })
+    expect((await splicepoint(['status', id])).stdout).toMatch(/^ {2}show +pilot$/m)
+  })
+
+  test('has a log with its ffmpeg commands, and comes as one tar', async () => {
+    expect((await splicepoint(['log', id])).stdout).toMatch(/^Attempt 1: [\s\S]*exit code 0\n\S*ffmpeg .*-i /)
+    const ran = await splicepoint(['archive', id, '--to', 'all.tar', '--json'])
+    expect(ran.code, ran.stderr).toBe(0)
+    const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
+    const names = execFileSync('tar', ['-tf', space.file('all.tar')], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+    for (const { path } of outputs)
+      expect(
+        names.some((name) => name.endsWith(path)),
+        path,
+      ).toBe(true)
+    expect((await readFile(space.file('all.tar'))).length).toBe(JSON.parse(ran.stdout).size)
+  })
+})
+
+test('presets are saved, used, shown, replaced and deleted', async () => {
+  const preset = (kbps: number) => ({
+    videoProfiles: [{ width: 0, height: 90, video_bitrate: kbps }],
+    audioProfiles: [],
+  })
+  await writeFile(space.file('preset.json'), JSON.stringify(preset(150)))
+  expect((await splicepoint(['presets', 'list'])).stdout).toMatch(/^PRESET +NAME +DESCRIPTION\n[\s\S]*^hls /m)
+  const save = ['presets', 'save', 'Tiny', '--file', 'preset.json', '--description', 'Small.']
+  expect(await splicepoint(save)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Preset Tiny is saved/) })
+  await writeFile(space.file('preset.json'), JSON.stringify(preset(200)))
+  expect((await splicepoint(save)).stdout).toMatch(/is replaced/)
+  expect(JSON.parse((await splicepoint(['presets', 'show', 'tiny'])).stdout)).toMatchObject(preset(200))
+  const made = await splicepoint(['submit', 'film.mp4', '-p', 'Tiny', '--watch', '--json'])
+  expect(JSON.parse(made.stdout).config).toMatchObject({ preset: 'Tiny', videoProfiles: [{ video_bitrate: 200 }] })
+  expect(await splicepoint(['presets', 'delete', 'Tiny'])).toMatchObject({ code: 0 })
+  expect(await splicepoint(['presets', 'show', 'Tiny'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('There is no preset Tiny'),
+  })
+  expect(await splicepoint(['submit', 'film.mp4', '-p', 'Tiny'])).toMatchObject({ code: 3 })
+})
+
+test('a token uploads, and does nothing else', async () => {
+  const args = ['uploads', 'token', '--max-bytes', '1MB', '--max-files', '1', '--expires', '10m']
+  const token = JSON.parse((await splicepoint([...args, '--json'])).stdout)
+  expect(token).toMatchObject({ max_bytes: 1_000_000, max_files: 1 })
+  expect((await splicepoint(args)).stdout).toMatch(/^\S+\nFor 1 file of at most 1 MB, until /)
+  const client = new Client(service.base, { token: token.token })
+  const { uploaded_file_number } = await client.upload(space.file('film.mp4'), undefined, { reuse: true })
+  expect(uploaded_file_number).toBeGreaterThan(0)
+  await expect(client.list()).rejects.toMatchObject({
+    name: 'ServiceError',
+    status: expect.toSatisfy((n) => n === 401 || n === 403),
+  })
+  await expect(client.upload(space.file('film.mp4'))).rejects.toMatchObject({ name: 'ServiceError' })
 })
 
 describe('a refusal', () => {
