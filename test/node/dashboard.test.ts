@@ -301,8 +301,21 @@ describe('the built page', () => {
     expect(scripts.join()).not.toContain(all[0])
   })
 
-  test('has nothing inline and nothing from elsewhere', async () => {
-    const page = await readFile(join(SITE, 'index.html'), 'utf8')
-    expect(page).not.toMatch(/<script(?![^>]*src="\/)|<style|style=|https?:/)
+  test('of a share loads less than 30 kB of script, compressed', async () => {
+    await buildWeb()
+    const page = await readFile(join(SITE, 'share.html'), 'utf8')
+    const scripts = [...page.matchAll(/(?:src|modulepreload" href)="(\/assets\/[^"]+\.js)"/g)].map((match) => match[1]!)
+    expect(scripts.length).toBeGreaterThan(0)
+    let total = 0
+    for (const script of scripts) total += gzipSync(await readFile(join(SITE, script))).length
+    expect(total).toBeLessThan(30_000)
   })
+
+  test.each(['index.html', 'share.html', 'share-gone.html'])(
+    '%s has nothing inline and nothing from elsewhere',
+    async (name) => {
+      const page = await readFile(join(SITE, name), 'utf8')
+      expect(page).not.toMatch(/<script(?![^>]*src="\/)|<style|style=|https?:/)
+    },
+  )
 })

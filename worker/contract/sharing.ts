@@ -59,7 +59,7 @@ function rank({ kind }: Playable): number {
 
 /** Ready to paste into a page. The title is a client's text. */
 export function embedHtml(url: string, title: string, { width, height }: { width: number; height: number }): string {
-  return `<iframe src="${escaped(url)}" title="${escaped(title)}" style="width:100%;aspect-ratio:${width}/${height};border:0" allow="autoplay; fullscreen; picture-in-picture" allowfullscreen></iframe>`
+  return `<iframe src="${escaped(url)}" title="${escaped(title)}" style="width:100%;aspect-ratio:${width}/${height};border:0" allow="autoplay; picture-in-picture" allowfullscreen></iframe>`
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
