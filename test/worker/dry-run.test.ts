@@ -166,7 +166,9 @@ test('an estimate that is no object, or too large to keep, is refused', async ()
 test('the migration keeps the tasks, their indexes and their foreign key', async () => {
   // The whole history on a database of its own, with rows in it before the table is made anew.
   const [first, remake, ...later] = env.TEST_MIGRATIONS
-  const names = ['webhooks', 'tasks', 'jobs', 'accounts', 'slots', 'uploads', 'idempotency', 'api_keys', 'marks']
+  const ofJobs = ['webhooks', 'tasks', 'shares', 'job_metadata']
+  const others = ['accounts', 'slots', 'uploads', 'idempotency', 'api_keys', 'marks', 'upload_tokens', 'presets']
+  const names = [...ofJobs, 'jobs', ...others]
   for (const name of names) await env.DB.prepare(`DROP TABLE ${name}`).run()
   await env.DB.batch(first!.queries.map((query) => env.DB.prepare(query)))
   const row = `(job_id, account, state, config, warnings, created_at, updated_at, deadline_at) VALUES`

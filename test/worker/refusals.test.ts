@@ -10,7 +10,7 @@ test.each([
   ['state=done', 'state', 'state must be one or more of ready, queued, running, committing, completed, error, failed'],
   ['state=running,done,odd', 'state', '"running,done,odd" was given'],
   ['created_from=yesterday', 'created_from', 'such as 2026-11-21T10:00:00Z; "yesterday" was given'],
-  ['page=2', 'page', 'page is not known here; there is limit, cursor, search, state'],
+  ['page=2', 'page', 'page is not known here; there is limit, cursor, search, metadata, state'],
 ])('GET /api/v0/job?%s', async (query, field, message) => {
   const answer = await call(`/api/v0/job?${query}`)
   expect(answer.status).toBe(400)

@@ -73,13 +73,14 @@ async function start(title: string, program: string, language: string): Promise<
   const [command, file] = language === 'Python' ? [python!, 'receiver.py'] : [process.execPath, 'receiver.mjs']
   await writeFile(join(directory, file), program)
   await stop()
-  child = spawn(command, [file], {
+  const started = spawn(command, [file], {
     cwd: directory,
     env: { ...process.env, WEBHOOK_SECRET: secret, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  child = started
   const printed: string[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => printed.push(line))
+  createInterface({ input: started.stdout }).on('line', (line) => printed.push(line))
   const first = await until(`${title} to listen`, () => printed[0])
   target = Number(/listening on (\d+)/.exec(first)?.[1])
   return printed
