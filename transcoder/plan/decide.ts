@@ -156,7 +156,7 @@ export function planJob(
     cues,
     outputs,
     audioFiles,
-    warnings: unique(warnings),
+    warnings: unique(spec.ladder === null ? warnings : warnings.map(aboutLadder)),
   }
 }
 
@@ -247,6 +247,11 @@ function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly 
       })
     seen.set(path, name)
   }
+}
+
+/** A request with a ladder has no video profiles that a warning could name. */
+function aboutLadder(warning: Warning): Warning {
+  return warning.field?.startsWith('videoProfiles[') === true ? { ...warning, field: 'ladder' } : warning
 }
 
 function unique(warnings: readonly Warning[]): Warning[] {

@@ -122,6 +122,12 @@ describe('rates', () => {
   })
 })
 
+test('what is said of every rung is said once, of the ladder', () => {
+  const { warnings } = planned({ width: 1920, height: 1080, fieldOrder: 'tt' })
+  expect(warnings.map(({ code, field }) => `${code} ${field}`)).toEqual(['deinterlaced ladder'])
+  expect(planned({ width: 121, height: 67 }).warnings).toMatchObject([{ code: 'size_rounded', field: 'ladder' }])
+})
+
 describe('names', () => {
   test('of files: the input, the position and the class', () => {
     expect(rungs({ width: 1280, height: 720 })).toEqual([

@@ -30,16 +30,25 @@ const SOURCES: Record<string, ClipOptions & { seconds: number }> = {
   tiny: { width: 120, height: 68, seconds: 1 },
   small: { width: 400, height: 170, seconds: 1, audio: [] },
   portrait: { width: 640, height: 360, seconds: 1, flags: portrait },
+  phone: { width: 640, height: 360, seconds: 1 },
   anamorphic: { width: 720, height: 576, seconds: 1, flags: ['-vf', 'setsar=64/45'] },
   '50 a second': { width: 640, height: 360, seconds: 1, rate: '50' },
   '59.94 a second': { width: 640, height: 360, seconds: 1, rate: '60000/1001' },
   '4K': { width: 3840, height: 2160, seconds: 0.2, audio: [] },
 }
 
+/** 90° clockwise to stand upright, as phones write it: the matrix of the track header (ISO/IEC 14496-12, 8.3.2). */
+const QUARTER_TURN = [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000]
+
+async function makeSource(name: string, path: string): Promise<Buffer> {
+  const bytes = await readFile(await makeClip(path, SOURCES[name]))
+  const matrix = bytes.indexOf('tkhd') + 44
+  if (name === 'phone') for (const [at, value] of QUARTER_TURN.entries()) bytes.writeInt32BE(value, matrix + 4 * at)
+  return bytes
+}
+
 function clip(name: string): Promise<Buffer> {
-  const made =
-    clips.get(name) ??
-    makeClip(join(bench.directory, `${clips.size}.mp4`), SOURCES[name]).then((path) => readFile(path))
+  const made = clips.get(name) ?? makeSource(name, join(bench.directory, `${clips.size}.mp4`))
   clips.set(name, made)
   return made
 }
@@ -186,6 +195,13 @@ describe('every other source gives the rungs that it is worth, with its audio', 
   const expected: Record<string, { sizes: [lines: number, size: string][]; pictures: number }> = {
     tiny: { sizes: [[68, '120x68']], pictures: 25 },
     portrait: {
+      sizes: [
+        [360, '360x640'],
+        [240, '240x426'],
+      ],
+      pictures: 25,
+    },
+    phone: {
       sizes: [
         [360, '360x640'],
         [240, '240x426'],
