@@ -132,7 +132,7 @@ describe('npm start', () => {
       shown += String(chunk)
       if (shown.includes('Ctrl-C stops everything.')) break
     }
-    const base = /^Splicepoint serves at +(\S+)$/m.exec(shown)?.[1] ?? ''
+    const base = /^Splicepoint is running at (\S+)$/m.exec(shown)?.[1] ?? ''
     expect((await fetch(`${base}/health`)).status).toBe(200)
     const adminKey = /^Admin key +(\S+)/m.exec(shown)?.[1] ?? ''
     const authorization = `Basic ${Buffer.from(`${adminKey}:`).toString('base64')}`
