@@ -1,4 +1,5 @@
-// In charge of: docs/matrix.md: written from what was measured; a group that was not run stays as it is.
+// In charge of: docs/matrix.md, which counts, and a page for each group beside it (docs/matrix/): written from what was measured;
+// a group that was not run stays as it is.
 // Not in charge of: measuring (lab.ts).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +8,8 @@ import { GROUPS, unavailable } from './groups.ts'
 import type { Finding, Row } from './row.ts'
 import { showValue } from './values.ts'
 
-export const DOCUMENT = join(ROOT, 'docs', 'matrix.md')
+export const INDEX = join(ROOT, 'docs', 'matrix.md')
+export const pageOf = (group: string): string => join(ROOT, 'docs', 'matrix', `${group}.md`)
 
 export type Verdict = 'pass' | 'fail' | 'not available'
 export interface Line {
@@ -49,15 +51,10 @@ export function expectedKeys(group: string): string[] {
   return GROUPS[group]!.map((row) => `| ${keyCells(row).join(' | ')} |`)
 }
 
-const headingOf = (group: string) => `\n## ${group}\n\n`
-const LAST = '\n## Not available in this version\n\n'
-
-/** The section of a group in a document; '' where there is none. */
-export function sectionOf(text: string, group: string): string {
-  const from = text.indexOf(headingOf(group))
-  if (from < 0) return ''
-  const end = text.indexOf('\n## ', from + 5)
-  return text.slice(from + headingOf(group).length, end < 0 ? undefined : end).trimEnd()
+/** What a group's page says below its head; '' where there is none. */
+async function measuredBefore(group: string): Promise<string> {
+  const text = await readFile(pageOf(group), 'utf8').catch(() => '')
+  return text.slice(text.indexOf(FIRST_WORDS) < 0 ? text.length : text.indexOf(FIRST_WORDS)).trimEnd()
 }
 
 export function lastSection(): string {
@@ -68,35 +65,69 @@ export function lastSection(): string {
   return ['| parameter | value |', '| --- | --- |', ...rows].join('\n')
 }
 
-function count(sections: readonly string[], verdict: Verdict): number {
-  return sections.join('\n').split(`| ${verdict} |\n`).length - 1
-}
+const count = (section: string, verdict: Verdict): number => `${section}\n`.split(`| ${verdict} |\n`).length - 1
 
-/** The whole document, with `measured` groups anew and the others as they were. */
-export async function compose(engineVersion: string, measured: ReadonlyMap<string, readonly Line[]>): Promise<string> {
-  const before = await readFile(DOCUMENT, 'utf8').catch(() => '')
-  const sections = Object.keys(GROUPS).map((group) => {
+/** All pages by their paths, with `measured` groups anew and the others as they were. */
+export async function compose(
+  engineVersion: string,
+  measured: ReadonlyMap<string, readonly Line[]>,
+): Promise<Map<string, string>> {
+  const pages = new Map<string, string>()
+  const counts: string[] = []
+  let [passed, failed, waiting] = [0, 0, unavailable().length]
+  for (const group of Object.keys(GROUPS)) {
     const lines = measured.get(group)
-    return lines === undefined ? sectionOf(before, group) : `Measured with ffmpeg ${engineVersion}.\n\n${table(lines)}`
-  })
-  const closed = sections.map((section) => `${section}\n`)
-  const waiting = count(closed, 'not available') + unavailable().length
-  const counts = `**${count(closed, 'pass')} pass, ${count(closed, 'fail')} fail, ${waiting} not available in this version.**`
-  const body = Object.keys(GROUPS).map((group, index) => `${headingOf(group)}${sections[index]}\n`)
-  return `${PREFACE}\n${counts}\n${body.join('')}${LAST}${lastSection()}\n`
+    const section =
+      lines === undefined ? await measuredBefore(group) : `${FIRST_WORDS}${engineVersion}.\n\n${table(lines)}`
+    const { title, about } = ABOUT[group] ?? { title: group, about: '' }
+    pages.set(pageOf(group), `${head(title)}\n${section}\n`)
+    const [good, bad, later] = [count(section, 'pass'), count(section, 'fail'), count(section, 'not available')]
+    counts.push(`| [${title}](matrix/${group}.md) | ${about} | ${good} | ${bad} |`)
+    passed += good
+    failed += bad
+    waiting += later
+  }
+  const total = `**${passed} pass, ${failed} fail, ${waiting} not available in this version.**`
+  const listed = ['| page | parameters | pass | fail |', '| --- | --- | --- | --- |', ...counts].join('\n')
+  pages.set(INDEX, `${PREFACE}\n${total}\n\n${listed}\n\n## Not available in this version\n\n${lastSection()}\n`)
+  return pages
 }
 
-const PREFACE = `# What works: every value of every parameter
+const FIRST_WORDS = 'Measured with ffmpeg '
+
+const head = (title: string): string => `# Measured values: ${title}
 
 <!-- Written by \`npm run matrix\`; do not edit. -->
 
-One row for each value of each parameter ([parameters](parameters.md)): every value that a list names, both of a flag, the
-bounds and the default of a number, a text, and the empty text and null where they are allowed. Each job is validated,
-planned and encoded by the code of the service, and the output is looked at by probing it, decoding its pictures and samples
-or reading its packets; what is expected follows from the contract, never from ffmpeg's arguments. The sources are generated
-(\`matrix/sources.ts\`). The base job makes an mp4 of 320 × 180 at 500 kbps in h.264, with aac of 128 kbps; a row shows what its
-job has beside it, and after “of” the source where it is not \`plain\`.
+How these are measured, and the other pages: [measured values](../matrix.md).
+`
 
-Where a value's effect depends on the version of ffmpeg, the row says so. \`npm run matrix\` measures everything anew,
+/** A page's title, and which parameters it has. A group without words here has its name. */
+const ABOUT: Record<string, { title: string; about: string }> = {
+  container: { title: 'containers and codecs', about: 'container, codec, output names, programs' },
+  rate: { title: 'bitrate, quality, GOPs', about: 'bitrate, rate control, quality, GOP length, frame rate' },
+  scan: { title: 'interlacing and pulldown', about: 'deinterlacing, inverse telecine' },
+  geometry: { title: 'size and geometry', about: 'size, aspect ratio, crop, letterbox, rotation' },
+  color: { title: 'colour and HDR', about: 'dynamic range, gamut' },
+  logo: { title: 'logo', about: 'watermark, position, opacity' },
+  captions: { title: 'captions', about: 'closed captions' },
+  cues: { title: 'SCTE-35', about: 'cues and their PID' },
+  audio: { title: 'audio', about: 'codec, channels, bitrate, volume, loudness, dialogue level' },
+  segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
+  source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },
+  addresses: { title: 'sources, stores, webhooks', about: 'input, credentials, logo and webhook addresses' },
+}
+
+const PREFACE = `# Measured values
+
+<!-- Written by \`npm run matrix\`; do not edit. -->
+
+One row for each value of each parameter ([parameters](parameters.md)): every value of a list, both values of a flag, the bounds and the
+default of a number, and the empty string and null where they are allowed. The service's own code validates, plans and encodes each job; the
+output is then probed and decoded, or its packets are read. What is expected follows from the contract, never from ffmpeg's arguments. The
+sources are generated (\`matrix/sources.ts\`).
+
+The base job makes a 320 × 180 mp4 at 500 kbps in h.264, with 128 kbps aac. A row shows what its job adds, and after "of" the source if it is
+not \`plain\`. If a value's effect depends on the version of ffmpeg, the row says so. \`npm run matrix\` measures everything again,
 \`npm run matrix -- --only rate\` one group; a value without a row fails.
 `

@@ -1,9 +1,10 @@
-// In charge of: `npm run matrix [-- --only GROUP …] [--dry]`: measures the rows, writes docs/matrix.md, and fails where a row does.
+// In charge of: `npm run matrix [-- --only GROUP …] [--dry]`: measures the rows, writes docs/matrix, and fails where a row does.
 // Not in charge of: the rows (rows/), the document's form (document.ts).
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { engine } from '../test/node/media.ts'
-import { compose, DOCUMENT, lineOf, type Line } from './document.ts'
+import { compose, lineOf, type Line } from './document.ts'
 import { gaps, GROUPS } from './groups.ts'
 import { openLab } from './lab.ts'
 import { showValue } from './values.ts'
@@ -39,7 +40,11 @@ for (const group of chosen) {
 
 // The plain number: builds append theirs ("5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e").
 const plain = /\d+(\.\d+)+/.exec(version)?.[0] ?? version
-if (!values.dry) await writeFile(DOCUMENT, await compose(plain, measured))
+if (!values.dry)
+  for (const [path, text] of await compose(plain, measured)) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
 const all = [...measured.values()].flat()
 const counted = (verdict: Line['verdict']) => all.filter((line) => line.verdict === verdict).length
 for (const words of failures) console.error(words)

@@ -108,12 +108,12 @@ function reference(): string {
 
 <!-- Written by scripts/reference.ts from the schema that validates requests; do not edit. -->
 
-Every field of \`POST /api/v0/job\`. Wire names are those of the specification, odd spellings included. Where a table says
-a number, a numeric text is accepted where samples send one, and the other way round. Unknown fields are accepted, echoed
-and named in \`warnings\`; what this version does not have yet is refused with the code \`not_available\`, never ignored.
-All problems of a body are reported at once, each with its path.
+Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
+the other way round. Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
+with the code \`not_available\`, never ignored; where it supports only some, the field says so. All problems of a body are reported at
+once, each with its path.
 
-What each value does, measured in outputs: [docs/matrix.md](matrix.md).
+What each value does, measured in decoded outputs: [measured values](matrix.md).
 
 ## Job
 

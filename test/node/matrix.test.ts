@@ -1,7 +1,7 @@
-// The table of what works (docs/matrix.md) is complete and current: the schema, the rows and the document name the same values.
-import { readFile } from 'node:fs/promises'
+// The table of what works (docs/matrix) is complete and current: the schema, the rows and the document name the same values.
+import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { compose, DOCUMENT, expectedKeys, sectionOf } from '../../matrix/document.ts'
+import { compose, expectedKeys, INDEX, pageOf } from '../../matrix/document.ts'
 import { gaps, GROUPS } from '../../matrix/groups.ts'
 import type { Row } from '../../matrix/row.ts'
 import { ANY, VALUES } from '../../matrix/values.ts'
@@ -56,17 +56,24 @@ describe('rows', () => {
   })
 })
 
-describe('docs/matrix.md (npm run matrix writes it)', () => {
+describe('docs/matrix (npm run matrix writes it)', () => {
   test.each(Object.keys(GROUPS))('%s has exactly the rows that are measured', async (group) => {
-    const text = await readFile(DOCUMENT, 'utf8')
-    const lines = sectionOf(text, group)
-      .split('\n')
-      .filter((line) => line.startsWith('| `'))
+    const lines = (await readFile(pageOf(group), 'utf8')).split('\n').filter((line) => line.startsWith('| `'))
     const keys = expectedKeys(group)
     expect(lines.map((line, index) => line.slice(0, keys[index]?.length))).toEqual(keys)
   })
 
-  test('its head, its counts and its list of what is not available are current', async () => {
-    expect(await readFile(DOCUMENT, 'utf8')).toBe(await compose('', new Map()))
+  test('heads, counts and the list of what is not available are current', async () => {
+    const pages = await compose('', new Map())
+    expect(pages.size).toBe(Object.keys(GROUPS).length + 1)
+    for (const [path, text] of pages) expect(await readFile(path, 'utf8'), path).toBe(text)
+  })
+
+  test('no page is too long to read, and every group says what it is about', async () => {
+    const index = await readFile(INDEX, 'utf8')
+    for (const group of Object.keys(GROUPS)) {
+      expect((await stat(pageOf(group))).size, group).toBeLessThan(40_000)
+      expect(index).toMatch(new RegExp(`\\(matrix/${group}\\.md\\) \\| \\w`))
+    }
   })
 })
