@@ -34,7 +34,6 @@ const blocks: Block[] = [...pages].flatMap(([page, text]) =>
 const README = 'test/node/service/readme.test.ts'
 const EXAMPLES = 'test/node/service/examples.test.ts'
 const FIRST_HOUR = 'test/node/first-hour/first-hour.test.ts'
-const PLAY = 'test/node/first-hour/play.test.ts'
 const SHARING = 'test/node/service/sharing.test.ts'
 const SHARED_PAGES = 'test/node/dashboard/share.test.ts'
 const OPERATIONS = 'test/node/docs-examples.test.ts'
@@ -75,7 +74,6 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
     'npm run bench',
     'it measures for minutes; test/node/docs-examples.test.ts sees that the script is there',
   ],
-  ['docs/play.md', '<', PLAY],
   ['docs/recipes.md', 'curl -fsS', EXAMPLES],
   ['docs/recipes.md', '{', EXAMPLES],
   ['docs/sharing.md', 'curl', SHARING],
