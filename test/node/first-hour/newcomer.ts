@@ -2,13 +2,17 @@
 // commands in another, and how long each step took.
 // Not in charge of: which commands (readme.ts), which files (clips.ts), expectations.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { appendFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { JOB_PATIENCE_MS } from '../patience.ts'
 import { ROOT, until } from '../service/service.ts'
 
 const HOME_PAGE = 'https://github.com/splicepoint/splicepoint'
+
+const run = promisify(execFile)
+const copy = (flags: string, from: string, to: string) => run('cp', [flags, from, to])
 
 export interface Terminal {
   stdout: string
@@ -45,15 +49,19 @@ export class Newcomer implements AsyncDisposable {
   async getSource(command: string): Promise<void> {
     if (!command.startsWith(`git clone ${HOME_PAGE} `)) throw new Error(`README.md clones something else: ${command}`)
     await this.#bash(command, this.home)
-    await symlink(join(ROOT, 'node_modules'), join(this.clone, 'node_modules'))
-    // In a repository of one's own it is a directory, which .gitignore names as one.
-    await appendFile(join(this.clone, '.git/info/exclude'), '/node_modules\n')
+    // Hard links where the disk has them: no registry is asked, and what `npm ci` may do there is done to the clone's own names.
+    const [from, to] = [join(ROOT, 'node_modules'), join(this.clone, 'node_modules')]
+    await copy('-al', from, to).catch(() => copy('-R', from, to))
   }
 
   /** `npm start`, until the line that sets the variables has come. Returns all that it printed. */
   async start(command: string): Promise<string> {
     // A process group of its own, which Ctrl-C ends as a whole.
-    const child = spawn('bash', ['-ec', command], { cwd: this.clone, env: this.#env({ PORT: '0' }), detached: true })
+    const child = spawn('bash', ['--norc', '-ec', command], {
+      cwd: this.clone,
+      env: this.#env({ PORT: '0' }),
+      detached: true,
+    })
     this.#service = child
     let printed = ''
     for (const stream of [child.stdout, child.stderr])
@@ -106,7 +114,7 @@ export class Newcomer implements AsyncDisposable {
   #bash(script: string, cwd: string): Promise<Terminal> {
     return new Promise((resolve, reject) => {
       const options = { cwd, env: this.#env(), maxBuffer: 16 * 1024 * 1024 }
-      execFile('bash', ['-euc', script], options, (error, stdout, stderr) => {
+      execFile('bash', ['--norc', '-euc', script], options, (error, stdout, stderr) => {
         if (error) reject(new Error(`${error.message}\n${stdout}\n${stderr}`))
         else resolve({ stdout, stderr })
       })
