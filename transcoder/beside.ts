@@ -18,11 +18,14 @@ import type { Plan } from './plan/plan.ts'
 import { still } from './preview.ts'
 import type { Sets } from './segments/manifests.ts'
 
+/** Nobody waits longer for what no job depends on. */
+const SEND_MS = 15_000
+
 /** Where the service takes it. Throws only what ends the attempt. */
 export async function sendSource(attempt: Attempt, task: TaskDescription, report: () => SourceReport): Promise<void> {
   if (task.takes?.source !== true) return
   await beside(attempt, 'the source could not be told', () =>
-    attempt.door.source({ source: report() }, attempt.halt.signal),
+    attempt.door.source({ source: report() }, AbortSignal.any([attempt.halt.signal, AbortSignal.timeout(SEND_MS)])),
   )
 }
 
@@ -34,15 +37,19 @@ export async function sendPreview(attempt: Attempt, task: TaskDescription, media
     const { ranges: seekable } = await gateway.open()
     const options = { cwd: workspace.cwd, signal: halt.signal, seekable, threads: settings.threads }
     const picture = await still(engine, gateway.url, media, options)
-    if (picture !== null) await door.preview(picture, halt.signal)
+    if (picture !== null) await door.preview(picture, AbortSignal.any([halt.signal, AbortSignal.timeout(SEND_MS)]))
   })
 }
 
-/** Of each file, in the order of the plan; null where it could not be measured. Throws only what ends the attempt. */
+/**
+ * Of each file, in the order of the plan; null where it could not be measured. `hasCaptions`: the source was seen to have some,
+ * or nobody looked. Throws only what ends the attempt.
+ */
 export async function measureFiles(
   attempt: Attempt,
   plan: Plan,
   encoded: readonly Encoded[],
+  hasCaptions: boolean,
 ): Promise<(MediaFacts | null)[]> {
   const { engine, workspace, halt } = attempt
   const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
@@ -51,7 +58,7 @@ export async function measureFiles(
     const { file, probed, meter } = encoded[index]!
     const measured = await beside(attempt, `${path} could not be measured`, async () => {
       const { size: bytes } = await stat(file)
-      const captions = plan.outputs[index]?.video.captions === true
+      const captions = hasCaptions && plan.outputs[index]?.video.captions === true
       const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
       return fileFacts(engine, finished, places)
     })
@@ -64,13 +71,13 @@ export async function measureFiles(
 export async function measurePackage(
   attempt: Attempt,
   { packaging }: Plan,
-  streams: readonly Stream[],
+  { streams, hasCaptions }: { streams: readonly Stream[]; hasCaptions: boolean },
   sets: Sets,
 ): Promise<ReadonlyMap<string, MediaFacts>> {
   if (packaging === null) return new Map()
   const what = 'the segments could not be measured'
   return (
-    (await beside(attempt, what, () => presentationFacts(attempt, packaging, streams, sets))) ??
+    (await beside(attempt, what, () => presentationFacts(attempt, packaging, { streams, hasCaptions }, sets))) ??
     new Map<string, never>()
   )
 }

@@ -169,10 +169,13 @@ async function transcode(
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
     const tellSource = (known: MediaInfo) =>
       sendSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))
+    // Until somebody looked, there may be some.
+    let hasCaptions = true
     const survey = async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
       const seen = await inspect(engine, gateway.url, spec, media, places)
       const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
+      hasCaptions = inspected.video?.closedCaptions === true
       const options = { ...places, threads: settings.threads }
       // Before anything is measured or refused: a client sees what the source is also where planning fails.
       await tellSource(inspected)
@@ -214,7 +217,7 @@ async function transcode(
     progress.enter('uploading')
     const stored = await Promise.all(encoded.map(({ upload }) => upload.finish()))
     halt.signal.throwIfAborted()
-    const measured = await measureFiles(attempt, plan, encoded)
+    const measured = await measureFiles(attempt, plan, encoded, hasCaptions)
     const files = plannedFiles(plan).map((output, index) => ({
       path: output.path,
       content_type: output.contentType,
@@ -226,7 +229,7 @@ async function transcode(
     if (segments === null)
       return { objects: files, written: [], warnings: plan.warnings, progress: progress.snapshot() }
     const packaged = await finishPackage(segments, plan, {
-      measure: (sets) => measurePackage(attempt, plan, segments.streams, sets),
+      measure: (sets) => measurePackage(attempt, plan, { streams: segments.streams, hasCaptions }, sets),
       task,
       files,
       ffmpegVersion: engine.version,

@@ -132,9 +132,11 @@ export interface Packet {
   dts_time?: string
   size: string
   flags: string
+  /** Where it begins in the file. */
+  pos?: string
 }
 export async function packets(path: string, selector = 'v:0'): Promise<Packet[]> {
-  const entries = ['-select_streams', selector, '-show_entries', 'packet=pts_time,dts_time,size,flags']
+  const entries = ['-select_streams', selector, '-show_entries', 'packet=pts_time,dts_time,size,flags,pos']
   return ((await ffprobe([...entries, path])) as { packets: Packet[] }).packets
 }
 
@@ -150,9 +152,9 @@ export async function frames(path: string, selector = 'v:0'): Promise<Frame[]> {
   return ((await ffprobe(['-select_streams', selector, '-show_entries', entries, path])) as { frames: Frame[] }).frames
 }
 
-/** Kilobits that the video's packets carry in each full second, by decoding time. */
-export async function kbpsBySecond(path: string): Promise<number[]> {
-  const list = await packets(path)
+/** Kilobits that a stream's packets carry in each full second, by decoding time. */
+export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<number[]> {
+  const list = await packets(path, selector)
   const times = list.map((packet) => Number(packet.dts_time ?? packet.pts_time))
   const start = Math.min(...times)
   const sums: number[] = []

@@ -37,10 +37,10 @@ interface Seen {
 export async function presentationFacts(
   attempt: Attempt,
   packaging: PackagingPlan,
-  streams: readonly Stream[],
+  { streams, hasCaptions }: { streams: readonly Stream[]; hasCaptions: boolean },
   sets: { hls: Presentation | null; dash: Presentation | null; smooth: Presentation | null },
 ): Promise<Map<string, MediaFacts>> {
-  const seen = await probeAll(attempt, packaging, streams)
+  const seen = await probeAll(attempt, packaging, streams, hasCaptions)
   const facts = new Map<string, MediaFacts>()
   for (const [kind, set] of Object.entries(sets) as [keyof typeof sets, Presentation | null][]) {
     if (set === null) continue
@@ -72,6 +72,7 @@ async function probeAll(
   attempt: Attempt,
   packaging: PackagingPlan,
   streams: readonly Stream[],
+  hasCaptions: boolean,
 ): Promise<Map<string, Seen>> {
   const { engine, workspace, halt } = attempt
   const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
@@ -84,7 +85,7 @@ async function probeAll(
     try {
       const media = await probe(engine, `file:${path}`, places)
       const present =
-        video?.captions === true && media.video !== null
+        hasCaptions && video?.captions === true && media.video !== null
           ? await seenCaptions(engine, `file:${path}`, media.video, places)
           : []
       // Who speaks only later is known from the source.

@@ -23,7 +23,7 @@ describe.each(['h264', 'hevc', 'mpeg2'] as const)('%s', (videoCodec) => {
       rendition({ index, mode: 'qvbr', bitrateKbps, audioProfiles: [] }),
     )
     const { outputs, plan } = await encode(job({ videoCodec, video, audio: [] }), clip, space.path)
-    const seconds = await Promise.all(outputs.map(kbpsBySecond))
+    const seconds = await Promise.all(outputs.map((path) => kbpsBySecond(path)))
     const easy = seconds.map((list) => list.slice(1, 3).reduce((sum, kbps) => sum + kbps, 0) / 2)
     expect(easy[0]).toBeLessThan(1000)
     expect(Math.abs(easy[1]! / easy[0]! - 1)).toBeLessThan(0.02)
