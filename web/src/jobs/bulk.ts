@@ -1,23 +1,9 @@
-// In charge of: doing one thing with several jobs: which of them it can be done with, one after the other, and what came of it.
+// In charge of: doing one thing with several jobs, one after the other, and what came of it.
 // Not in charge of: asking first, and showing it (selection.tsx).
 import type { ListedJob } from '#contract/answers.ts'
 import { cancelJob, deleteJob, retryJob } from '../api.ts'
 import { asError } from '../parts/notice.tsx'
-import { standingOf } from '../words.ts'
-
-export type Deed = 'cancel' | 'retry' | 'delete'
-
-export const idOf = (job: ListedJob): number => job._auto_generated_id_
-
-/** Those that it can be done with. */
-export function fit(deed: Deed, jobs: readonly ListedJob[]): ListedJob[] {
-  return jobs.filter(({ status }) => {
-    const standing = standingOf(status)
-    if (deed === 'cancel') return !status.job_completed
-    if (deed === 'retry') return standing === 'failed' || standing === 'cancelled'
-    return status.job_completed
-  })
-}
+import { idOf, type Deed } from './fit.ts'
 
 export interface Outcome {
   done: number[]

@@ -6,7 +6,7 @@ import { isFinal, listJobs } from '../api.ts'
 import { pause, visible } from '../live.ts'
 import { appended, refreshed, type Paged } from '../paged.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
-import { idOf } from './bulk.ts'
+import { idOf } from './fit.ts'
 import { queryOf, type Filters } from './filters.ts'
 
 const LIVE_MS = 2000

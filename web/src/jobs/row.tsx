@@ -73,7 +73,7 @@ function factsOf({ status }: ListedJob): string[] {
 
 function tookOf({ status }: ListedJob) {
   if (status.error) return <span class="help why">{status.error.message}</span>
-  if (!status.started_at || !status.finished_at || status.dry_run) return null
+  if (!status.started_at || !status.finished_at || status.dry_run || standingOf(status) !== 'done') return null
   const seconds = (Date.parse(status.finished_at) - Date.parse(status.started_at)) / 1000
   return <span class="help">in {duration(seconds)}</span>
 }

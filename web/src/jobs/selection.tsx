@@ -5,7 +5,8 @@ import type { ListedJob } from '#contract/answers.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
-import { doAll, fit, idOf, type Deed, type Outcome } from './bulk.ts'
+import { doAll, type Outcome } from './bulk.ts'
+import { fit, idOf, type Deed } from './fit.ts'
 
 interface SelectionProps {
   jobs: readonly ListedJob[]
@@ -51,11 +52,13 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
     onDone(deed, result.done)
   }
   return (
-    <>
+    <div class="dock">
       <div class="outcome" role="status">
         {outcome && outcome.done.length > 0 ? (
           <Notice kind="good">
-            {count(outcome.done.length)} {deeds[outcome.deed].past}.
+            <p>
+              {count(outcome.done.length)} {deeds[outcome.deed].past}.
+            </p>
           </Notice>
         ) : null}
         {outcome && outcome.failed.length > 0 ? (
@@ -73,6 +76,11 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
               ))}
             </ul>
           </Notice>
+        ) : null}
+        {outcome ? (
+          <button type="button" class="small quiet" aria-label="Dismiss" onClick={() => setOutcome(null)}>
+            <Icon name="close" size={16} />
+          </button>
         ) : null}
       </div>
       {jobs.length === 0 ? null : (
@@ -110,7 +118,7 @@ export function Selection({ jobs, onSelect, onDone }: SelectionProps) {
           onNo={() => setAsking(null)}
         />
       )}
-    </>
+    </div>
   )
 }
 

@@ -112,7 +112,7 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
         <div class="column side">
           {status.source && !status.estimate ? <Source source={status.source} /> : null}
           <Warnings warnings={status.warnings} />
-          <Metadata metadata={metadataOf(config)} />
+          <Metadata metadata={config.metadata ?? {}} />
           <Settings config={config} />
           <Deliveries id={id} ended={status.job_completed} address={config.webhook_url ?? null} />
           <Timeline events={events} status={status} />
@@ -120,10 +120,6 @@ function JobView({ id, job, events, onJob }: JobViewProps) {
       </div>
     </>
   )
-}
-
-function metadataOf(config: JobRead['config']): Record<string, string> {
-  return (config as { metadata?: Record<string, string> }).metadata ?? {}
 }
 
 function Warnings({ warnings }: { warnings: readonly Warning[] }) {

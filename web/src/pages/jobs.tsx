@@ -2,7 +2,7 @@
 // Not in charge of: loading it (jobs/list.ts), what is done with a selection (jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readJob } from '../api.ts'
-import { idOf, type Deed } from '../jobs/bulk.ts'
+import { idOf, type Deed } from '../jobs/fit.ts'
 import { addressOf, ALL, isFiltered, type Filters } from '../jobs/filters.ts'
 import { useJobs } from '../jobs/list.ts'
 import { Row } from '../jobs/row.tsx'
