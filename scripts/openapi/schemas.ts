@@ -404,6 +404,7 @@ export const schemas: Record<string, Schema> = {
   SharedMedia: answer<keyof SharedMedia>({
     title: text,
     poster_url: { type: ['string', 'null'] },
+    aspect_ratio: { type: ['number', 'null'], description: 'Width over height of the video as it is shown.' },
     duration_seconds: { type: ['number', 'null'] },
     sources: {
       type: 'array',

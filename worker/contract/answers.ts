@@ -61,6 +61,8 @@ export interface ShareList {
 export interface SharedMedia {
   title: string
   poster_url: string | null
+  /** Width over height of the video as it is shown, 1.7778; null where there is none. */
+  aspect_ratio: number | null
   duration_seconds: number | null
   /** What can be played, the best for a browser first. */
   sources: { kind: 'hls' | 'dash' | 'file'; url: string; content_type: string; label: string }[]

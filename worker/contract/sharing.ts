@@ -27,6 +27,7 @@ export function sharedMedia(status: PublicStatus, terms: SharedTerms): SharedMed
   return {
     ...terms,
     poster_url: status.poster?.url ?? outputs.find(({ role }) => role === 'poster')?.url ?? null,
+    aspect_ratio: aspectOf(outputs),
     duration_seconds: outputs.find(({ media }) => media !== null)?.media?.duration_seconds ?? null,
     sources,
     storyboard_url: outputs.find(({ role }) => role === 'storyboard')?.url ?? null,
@@ -50,6 +51,22 @@ function playable(output: PublicOutput): Playable[] {
 /** Not one that the segments of a presentation are cut from. */
 function isFile({ role, segments }: PublicOutput): boolean {
   return role === 'media' && segments === undefined
+}
+
+interface Shaped {
+  media?: { video: { display_aspect_ratio: string } | null } | null
+}
+
+/** Of the frame that a page leaves for the player; null where no output has video, or none was measured. */
+export function shapeOf(outputs: readonly Shaped[]): { width: number; height: number } | null {
+  const ratio = outputs.flatMap(({ media }) => media?.video?.display_aspect_ratio ?? [])[0]
+  const [, width, height] = /^([1-9]\d{0,4}):([1-9]\d{0,4})$/.exec(ratio ?? '') ?? []
+  return width && height ? { width: Number(width), height: Number(height) } : null
+}
+
+function aspectOf(outputs: readonly Shaped[]): number | null {
+  const shape = shapeOf(outputs)
+  return shape && Number((shape.width / shape.height).toFixed(4))
 }
 
 /** HLS adapts to the connection and plays everywhere; sorting keeps the order of the outputs otherwise. */

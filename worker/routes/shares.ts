@@ -7,8 +7,9 @@ import type { Share, ShareList } from '#contract/answers.ts'
 import type { JobConfig } from '#contract/job.ts'
 import { outputProvider } from '#contract/job.ts'
 import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
-import { embedHtml } from '#contract/sharing.ts'
+import { embedHtml, shapeOf } from '#contract/sharing.ts'
 import { readOptionalJson } from '../body.ts'
+import type { StoredOutput } from '../commit.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
@@ -98,24 +99,15 @@ function titleOf(job: JobWithTask): string {
 }
 
 async function publicShare(c: Context<AppEnv>, job: JobWithTask, row: ShareRow): Promise<Share> {
+  const outputs = JSON.parse(job.outputs ?? '[]') as StoredOutput[]
   const url = `${baseUrl(c)}/s/${await shareToken(c.env, row.id)}`
   return {
     share_id: row.id,
     url,
     embed_url: `${url}/embed`,
-    embed_html: embedHtml(`${url}/embed`, row.title, shapeOf(job)),
+    embed_html: embedHtml(`${url}/embed`, row.title, shapeOf(outputs) ?? { width: 16, height: 9 }),
     title: row.title,
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(row.expires_at).toISOString(),
   }
-}
-
-/** Of the frame that a page leaves for the player. */
-function shapeOf({ outputs }: JobWithTask): { width: number; height: number } {
-  const stored = JSON.parse(outputs ?? '[]') as {
-    media?: { video?: { display_aspect_ratio?: string } | null } | null
-  }[]
-  const ratio = stored.flatMap(({ media }) => media?.video?.display_aspect_ratio ?? [])[0]
-  const [, width, height] = /^([1-9]\d{0,4}):([1-9]\d{0,4})$/.exec(ratio ?? '') ?? []
-  return { width: Number(width ?? 16), height: Number(height ?? 9) }
 }

@@ -17,7 +17,7 @@ import { CLIP, richClip } from '../players/clip.ts'
 import { jobOf, ROOT, Service, until } from '../service/service.ts'
 import { launch, requireChromium, visit } from './browser.ts'
 import { lookAt, LOOKS } from './look.ts'
-import { expectCount, expectFocus, expectInPage, expectText, expectTitle } from './seen.ts'
+import { expectAttribute, expectCount, expectFocus, expectInPage, expectText, expectTitle } from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -117,9 +117,12 @@ async function looksRight(page: Page, name: string): Promise<void> {
   await expect.poll(() => findings(page), { message: name }).toEqual([])
 }
 
-const playButton = (page: Page | Frame) => page.getByRole('button', { name: /^Play / })
-const choose = (page: Page | Frame, name: string, label: string) =>
-  page.getByRole('combobox', { name }).selectOption({ label })
+const playButton = (page: Page | Frame) => page.getByRole('button', { name: /^Play (?!again)/ })
+/** From a menu of the player. */
+async function choose(page: Page | Frame, menu: string, label: string): Promise<void> {
+  await page.getByRole('button', { name: menu, exact: true }).click()
+  await page.getByRole('menuitemradio', { name: label, exact: true }).click()
+}
 
 test.for(LOOKS)('the page and its 404 are right in every look: %s', async ([name, options]) => {
   const { page, complaints } = await visit(browser, service.base, options)
@@ -127,7 +130,6 @@ test.for(LOOKS)('the page and its 404 are right in every look: %s', async ([name
   await playButton(page).waitFor()
   await looksRight(page, `share-${name}`)
   await playButton(page).click()
-  await page.getByRole('combobox', { name: 'Quality' }).waitFor()
   await plays(page)
   await looksRight(page, `share-playing-${name}`)
   await page.goto(files.url)
@@ -149,21 +151,24 @@ test('HLS plays without a key, with quality and captions; the keyboard is enough
   await expectTitle(page).toBe('Our <b>film</b>')
   await expectText(page.getByRole('heading', { level: 1 })).toBe('Our <b>film</b>')
   await playButton(page).waitFor()
+  // What previews of the link show.
+  const preview = page.locator('meta[property="og:image"]')
+  await expectAttribute(preview, 'content').toMatch(new RegExp(`^${service.base}/p/`))
   // Nothing of the player is loaded before.
   await expectInPage(page, `performance.getEntriesByType('resource').some(({ name }) => name.includes('shaka'))`).toBe(
     false,
   )
   await page.keyboard.press('Tab')
-  await expectFocus(page, 'textContent').toBe('Play Our <b>film</b>')
+  await expectFocus(page, 'ariaLabel').toBe('Play Our <b>film</b>')
   await page.keyboard.press('Enter')
   await plays(page)
-  await expectFocus(page, 'ariaLabel').toBe('Our <b>film</b>')
+  await expectFocus(page, 'ariaLabel').toBe('Pause')
   for (const height of [90, 180]) {
-    await choose(page, 'Quality', `${height}p`)
+    await choose(page, 'Settings', `${height}p`)
     await expectInPage(page, `${VIDEO}.videoHeight`).toBe(height)
   }
   await expectInPage(page, SHOWN).toBe('')
-  await page.getByRole('combobox', { name: 'Captions' }).selectOption({ index: 1 })
+  await choose(page, 'Captions', 'Captions')
   await expectInPage(page, SHOWN).toContain(CLIP.caption)
   await choose(page, 'Captions', 'Off')
   await expectInPage(page, SHOWN).toBe('')
@@ -177,8 +182,10 @@ test('files play, each version from where the other was, and can be downloaded; 
   await page.goto(files.url)
   await playButton(page).click()
   await plays(page)
-  await choose(page, 'Version', 'low.mp4')
+  await page.evaluate(`${VIDEO}.pause(); ${VIDEO}.currentTime = 3`)
+  await page.getByRole('combobox', { name: 'Version' }).selectOption({ label: 'low.mp4' })
   await expectInPage(page, `${VIDEO}.videoHeight`).toBe(90)
+  await expectInPage(page, `${VIDEO}.currentTime >= 3`).toBe(true)
   await plays(page)
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'high.mp4' }).click()
@@ -194,7 +201,6 @@ test('where HLS fails, DASH plays', async () => {
   await page.route('**/master.m3u8', (route) => route.fulfill({ status: 500, body: '' }))
   await page.goto(hls.url)
   await playButton(page).click()
-  await page.getByRole('combobox', { name: 'Quality' }).waitFor()
   await plays(page)
   await expectInPage(
     page,
@@ -230,8 +236,7 @@ test('a page of another origin frames the player, and not the page', async () =>
   const frame = page.frame({ url: hls.embed_url }) ?? (await page.waitForEvent('framenavigated'))
   await playButton(frame).click()
   await plays(frame)
-  await frame.getByText('Settings').click()
-  await choose(frame, 'Quality', '90p')
+  await choose(frame, 'Settings', '90p')
   await until('the low rendition', () => frame.evaluate(`${VIDEO}.videoHeight === 90`))
   await lookAt(page, 'share-embed')
   expect(await complaints()).toEqual([])

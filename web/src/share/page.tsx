@@ -64,7 +64,8 @@ function Details({ media }: { media: SharedMedia }) {
             {downloads.map(({ url, name, size }) => (
               <li key={url}>
                 <a href={url} download={name}>
-                  <Icon name="download" /> {name}
+                  <Icon name="download" />
+                  <span>{name}</span>
                 </a>{' '}
                 <span class="help figures">{bytes(size)}</span>
               </li>

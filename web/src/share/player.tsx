@@ -1,16 +1,18 @@
 // In charge of: which source of a shared result is played: where one fails the next is tried, where its addresses have expired
 // it goes on with new ones, and of several files the viewer chooses the version.
 // Not in charge of: playing (../player), what there is to play (media.ts).
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { SharedMedia } from '#contract/answers.ts'
 import { Player as SharedPlayer } from '../player/player.tsx'
 import { isEmbedded, isStale, readMedia } from './media.ts'
 
 export function Player({ media: first }: { media: SharedMedia }) {
   const [media, setMedia] = useState(first)
-  const [started, setStarted] = useState(false)
+  /** What the viewer started: what is played after it starts by itself, and leaves the focus where it is. */
+  const [started, setStarted] = useState<string | null>(null)
   const [chosen, setChosen] = useState(0)
   const [from, setFrom] = useState(0)
+  const root = useRef<HTMLDivElement>(null)
   const source = media.sources[chosen]
   const files = media.sources.filter(({ kind }) => kind === 'file')
 
@@ -37,21 +39,22 @@ export function Player({ media: first }: { media: SharedMedia }) {
     )
   }
   return (
-    <>
+    <div class="playing" ref={root}>
       <SharedPlayer
         key={source.url}
         media={{
           title: media.title,
           poster: media.poster_url,
           durationSeconds: media.duration_seconds,
+          aspectRatio: media.aspect_ratio,
           storyboard: media.storyboard_url,
           captions: media.captions,
         }}
         source={{ kind: source.kind, url: source.url, label: media.title, audioOnly: isAudio(source) }}
-        autoPlay={started}
+        autoPlay={started !== null && started !== source.url}
         fill={isEmbedded}
         startAt={from}
-        onStart={() => setStarted(true)}
+        onStart={() => setStarted((before) => before ?? source.url)}
         onFailure={recover}
       />
       {source.kind === 'file' && files.length > 1 && !isEmbedded ? (
@@ -60,7 +63,8 @@ export function Player({ media: first }: { media: SharedMedia }) {
           <select
             value={source.url}
             onChange={(event) => {
-              setFrom(0)
+              // The same moment of the same film.
+              setFrom(root.current?.querySelector('video')?.currentTime ?? 0)
               setChosen(media.sources.findIndex(({ url }) => url === event.currentTarget.value))
             }}
           >
@@ -72,7 +76,7 @@ export function Player({ media: first }: { media: SharedMedia }) {
           </select>
         </label>
       ) : null}
-    </>
+    </div>
   )
 }
 
