@@ -36,6 +36,7 @@ const EXAMPLES = 'test/node/service/examples.test.ts'
 const FIRST_HOUR = 'test/node/first-hour/first-hour.test.ts'
 const SHARING = 'test/node/service/sharing.test.ts'
 const SHARED_PAGES = 'test/node/dashboard/share.test.ts'
+const RECEIVERS = 'test/node/service/webhook-receivers.test.ts'
 const OPERATIONS = 'test/node/docs-examples.test.ts'
 
 /** Page and how a block begins → the test that runs it, or why none can. */
@@ -81,6 +82,8 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/sharing.md', '<', SHARED_PAGES],
   ['docs/stores.md', '{', OPERATIONS],
   ['docs/uploads.md', 'new Upload', EXAMPLES],
+  ['docs/webhooks.md', '// receiver', RECEIVERS],
+  ['docs/webhooks.md', '# receiver', RECEIVERS],
 ]
 
 describe('the examples of the pages', () => {
