@@ -29,9 +29,16 @@ function bash(first: string): string {
     ),
   )
   return `_splicepoint() {
-  ${first}local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words=''
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${all}' -- "$current"))
+  ${first}local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case " ${all} " in *" $word "*) command="$word"; break ;; esac
+  done
+  if [ -z "$command" ]; then
+    words='${all}'
+    case "$current" in -*) words='${Object.keys(common)
+      .map((flag) => `--${flag}`)
+      .join(' ')}' ;; esac
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
     return
   fi
   case "$command" in

@@ -2,6 +2,7 @@
 // Not in charge of: the figures (the service).
 import type { Estimate, FileReport, SourceReport } from '#contract/estimate.ts'
 import { plain } from './failure.ts'
+import { table } from './text/table.ts'
 import { facts, wrap } from './text/terminal.ts'
 import { bitrate, bytes, dollars, duration, range } from './text/units.ts'
 
@@ -17,7 +18,7 @@ export function estimateText({ plan, predicted, probe }: Estimate, width: number
     ['Size', range(predicted.output_bytes, bytes)],
     ['Cost', range(predicted.cost_usd, dollars)],
   ]
-  return [facts(total, width, '  '), ...plan.outputs.map((file) => fileText(file, width))].join('\n\n')
+  return [facts(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
 }
 
 export function sourceText({ video, audio, duration_seconds, size_bytes, bitrate_kbps }: SourceReport): string {
@@ -59,14 +60,40 @@ export function rateText(fraction: string): string {
   return String(Number((over / under).toFixed(2)))
 }
 
-function fileText({ path, video, audio, description, output_bytes }: FileReport, width: number): string {
-  const size = output_bytes === null ? '' : `, ${range(output_bytes, bytes)}`
-  const head = [
-    ...(video === null ? [] : [`${video.width}×${video.height} ${bitrate(video.bitrate_kbps)}`]),
-    ...(audio.length === 0
-      ? []
-      : [audio.map(({ codec, bitrate_kbps }) => `${codec} ${bitrate(bitrate_kbps)}`).join(', ')]),
-  ].join(', ')
-  const told = description.map((sentence) => `    ${wrap(plain(sentence), width - 4, '    ')}`)
-  return [`  ${wrap(`${plain(path)}  ${head}${size}`, width - 4, '    ')}`, ...told].join('\n')
+/** One row for each output, then what is true of all of them, then what is true of one. */
+function outputsText(files: readonly FileReport[], width: number): string[] {
+  const columns = [
+    { title: 'OUTPUT', flexible: true },
+    { title: 'SIZE', right: true },
+    { title: 'VIDEO', right: true },
+    { title: 'AUDIO' },
+    { title: 'FILE SIZE' },
+  ] as const
+  const rows = files.map(({ path, video, audio, output_bytes }) => [
+    path,
+    video === null ? '–' : `${video.width}×${video.height}`,
+    video === null ? '–' : bitrate(video.bitrate_kbps),
+    audio.map(({ codec, bitrate_kbps }) => `${codec} ${bitrate(bitrate_kbps)}`).join(', ') || 'none',
+    output_bytes === null ? 'unknown' : `about ${bytes(output_bytes.likely)}`,
+  ])
+  const indented = (text: string, indent: string): string =>
+    text
+      .split('\n')
+      .map((line) => indent + line)
+      .join('\n')
+  const sentences = (told: readonly string[]): string =>
+    told.map((sentence) => `    ${wrap(plain(sentence), width - 4, '    ')}`).join('\n')
+  const shared = files.length < 2 ? [] : (files[0]?.description ?? []).filter((each) => isShared(each, files))
+  const own = files.map(
+    ({ path, description }) => [path, description.filter((each) => !shared.includes(each))] as const,
+  )
+  return [
+    indented(table(columns, rows, width - 2), '  '),
+    ...(shared.length === 0 ? [] : [`  All outputs\n${sentences(shared)}`]),
+    ...own.flatMap(([path, told]) => (told.length === 0 ? [] : [`  ${plain(path)}\n${sentences(told)}`])),
+  ]
+}
+
+function isShared(sentence: string, files: readonly FileReport[]): boolean {
+  return files.every(({ description }) => description.includes(sentence))
 }

@@ -60,10 +60,12 @@ function problemsOf({ details }: ServiceError): Problem[] {
 }
 
 function problemLine({ field, message, allowed, minimum, maximum }: Problem): string {
+  // Most messages say it themselves.
+  const isSaid = (value: unknown): boolean => message.includes(String(value))
   const hints = [
-    ...(allowed && allowed.length > 0 ? [`allowed: ${allowed.join(', ')}`] : []),
-    ...(minimum === undefined ? [] : [`minimum: ${minimum}`]),
-    ...(maximum === undefined ? [] : [`maximum: ${maximum}`]),
+    ...(allowed && !allowed.every(isSaid) ? [`allowed: ${allowed.join(', ')}`] : []),
+    ...(minimum === undefined || isSaid(minimum) ? [] : [`minimum: ${minimum}`]),
+    ...(maximum === undefined || isSaid(maximum) ? [] : [`maximum: ${maximum}`]),
   ]
   const where = field === '' || message.includes(field) ? '' : `${field}: `
   return plain(`${where}${message}${hints.length > 0 ? ` [${hints.join('; ')}]` : ''}`)

@@ -30,9 +30,20 @@ const interrupted = new AbortController()
 const { signal } = interrupted
 const width = columnsOf(process.stdout)
 
-const note = (text: string): void => {
+/** Cut to the width of the terminal that notes and failures go to. */
+const fitted = (text: string): string => {
   const columns = columnsOf(process.stderr)
-  if (!asJson) process.stderr.write(`${columns === null ? plain(text) : wrap(plain(text), columns - 2, '  ')}\n`)
+  if (columns === null) return plain(text)
+  const lines = plain(text).split('\n')
+  return lines
+    .map((each) => {
+      const lead = /^ */.exec(each)![0]
+      return lead + wrap(each.trimStart(), columns - lead.length - 2, `${lead}  `)
+    })
+    .join('\n')
+}
+const note = (text: string): void => {
+  if (!asJson) process.stderr.write(`${fitted(text)}\n`)
 }
 const line: ProgressLine = asJson ? { show: () => undefined, end: () => undefined } : progressLine(process.stderr)
 /** A document for programs, or lines for people. */
@@ -180,5 +191,5 @@ try {
   process.exitCode = signal.aborted ? EXIT.interrupted : exitCodeOf(error)
   const told = signal.aborted ? 'Interrupted. A job that was created goes on: splicepoint list' : explain(error)
   const document = signal.aborted ? { error: { code: 'interrupted', message: told } } : errorDocument(error)
-  writeFileSync(2, `${asJson ? JSON.stringify(document) : told}\n`)
+  writeFileSync(2, `${asJson ? JSON.stringify(document) : fitted(told)}\n`)
 }

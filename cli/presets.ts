@@ -6,7 +6,7 @@ import type { PresetJob } from '../client/request.ts'
 import type { Answer } from './answer.ts'
 import { UsageError } from './failure.ts'
 import { readBody } from './order.ts'
-import { table } from './text/table.ts'
+import { facts } from './text/terminal.ts'
 
 export interface PresetFlags {
   file?: string | undefined
@@ -52,7 +52,6 @@ const same = (a: string, b: string): boolean => a.normalize('NFC').toLowerCase()
 const refusal = (message: string): string => JSON.stringify({ error: { code: 'not_found', message } })
 
 function listed(found: readonly Preset[], width: number | null): string {
-  const columns = [{ title: 'PRESET' }, { title: 'NAME' }, { title: 'DESCRIPTION', flexible: true }] as const
-  const rows = found.map(({ preset_id, name, description }) => [preset_id, name, description])
-  return table(columns, rows, width)
+  const rows = found.map(({ preset_id, name, description }): [string, string] => [preset_id, `${name}: ${description}`])
+  return facts(rows, width ?? Infinity)
 }
