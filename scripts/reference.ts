@@ -139,7 +139,7 @@ Bitrates are in kbps; between the columns, and for other shapes, they follow fro
 ${ladder()}
 
 - The table's sizes are boxes: a source of another shape fills the box as far as it can. A 1920×800 source has a 1080p rung of
-  1920×800, and a portrait source stands upright, 1080×1920.
+  1920×800, and a portrait source stands upright, 1080×1920. A source up to 5 % smaller than a rung gets it at its own size.
 - Anamorphic sources become square pixels. Nothing is upscaled.
 - A source that is smaller than 240p gets one rung of its own size.
 - Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, the directories of segmented output \`video_<rung>p\`.
