@@ -328,8 +328,9 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   await until('the webhooks to arrive', () => hooks.length >= 5)
 
   for (const id of [...ids, stuck]) {
-    for (const path of ['', '/events', '/webhooks']) await ask(`/api/v0/job/${id}${path}`)
+    for (const path of ['', '/events', '/webhooks', '/log']) await ask(`/api/v0/job/${id}${path}`)
     await ask(`/api/v0/job/${id}/events`, { headers: { accept: 'text/event-stream' } })
+    await ask(`/api/v0/job/${id}/log`, { headers: { accept: 'text/plain' } })
   }
   for (const path of ['/api/v0/job', '/api/v0/limits', '/health', '/metrics']) await ask(path)
 
