@@ -139,7 +139,7 @@ describe('thumbnails', () => {
   test('in the tar as well', async (context) => {
     const objects = await finish({ ...CMAF, thumbnails: true, create_tar_file: true }, await real(context))
     const tar = objects.get('out/out.tar')!
-    for (const name of ['j-1-1/00001.jpg', 'j-1-1/poster.jpg', 'thumbnails.vtt'])
+    for (const name of ['j-1-1/00001.jpg', 'poster.jpg', 'thumbnails.vtt'])
       expect(tar.includes(`thumbnails/${name}`)).toBe(true)
   })
 })
