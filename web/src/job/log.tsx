@@ -54,31 +54,37 @@ export function Log({ id, version }: LogProps) {
   )
 }
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 function Attempt({ of: each, only }: { of: JobLog['attempts'][number]; only: boolean }) {
   const lines = each.lines
     .map(({ time, level, message }) => `${clock(time)}  ${level.padEnd(5)}  ${message}`)
     .join('\n')
+  // Mostly the encode; the others are probes and small things.
+  const longest = Math.max(...each.commands.map(({ seconds }) => seconds))
   return (
     <div class="attempt">
       {only ? null : <h3>Attempt {each.attempt}</h3>}
-      {each.engine === null ? null : <p class="help">{each.engine}</p>}
+      {each.engine === null ? null : (
+        <p class="help">{/^\d/.test(each.engine) ? `ffmpeg ${each.engine}` : each.engine}</p>
+      )}
       {each.commands.map(({ purpose, command, seconds, exit_code: code }, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- what has run stays in its place
-        <div class="command" key={index}>
-          <p>
-            <strong>{purpose}</strong>{' '}
+        <details class="command" key={index} open={seconds === longest}>
+          <summary>
+            {capital(purpose)}{' '}
             <span class="help">
               {duration(seconds)}
               {code === 0 ? '' : code === null ? ' · still running or stopped' : ` · exit code ${code}`}
             </span>
-          </p>
+          </summary>
           <div class="quoted">
             <pre class="code" tabIndex={0} aria-label={`Command: ${purpose}`}>
               {command}
             </pre>
             <Copy text={command} what={`the command: ${purpose}`} />
           </div>
-        </div>
+        </details>
       ))}
       {lines === '' ? null : (
         <div class="quoted">

@@ -3,11 +3,14 @@ import type { SourceReport } from '#contract/estimate.ts'
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/media.ts'
 import { channelsName, codecName, dimensions, framesPerSecond, languageName } from '../media-words.ts'
 
+/** Between a figure and its unit no line ends. */
+const FIXED = '\u{a0}'
+
 /** "96 kbit/s", "2.45 Mbit/s". */
 export function bitrate(kbps: number): string {
-  if (kbps < 1000) return `${Math.round(kbps)} kbit/s`
+  if (Math.round(kbps) < 1000) return `${Math.round(kbps)}${FIXED}kbit/s`
   const megabits = kbps / 1000
-  return `${Number(megabits.toFixed(megabits < 10 ? 2 : 1))} Mbit/s`
+  return `${Number(megabits.toFixed(megabits < 10 ? 2 : 1))}${FIXED}Mbit/s`
 }
 
 /** By its shorter side, as renditions are named: "720p", "1080i". */
@@ -27,7 +30,7 @@ export function videoDetails(video: VideoFacts): string {
   return parts.filter((part) => part !== null).join(' · ')
 }
 
-const kilohertz = (rate: number): string => `${Number((rate / 1000).toFixed(2))} kHz`
+const kilohertz = (rate: number): string => `${Number((rate / 1000).toFixed(2))}${FIXED}kHz`
 
 /** "AAC stereo, 48 kHz, 128 kbit/s, English". */
 export function audioDetails({ codec, channels, sample_rate, bitrate_kbps, language }: AudioFacts): string {
