@@ -140,6 +140,7 @@ ${ladder()}
 
 - The table's sizes are boxes: a source of another shape fills the box as far as it can. A 1920×800 source has a 1080p rung of
   1920×800, and a portrait source stands upright, 1080×1920. A source up to 5 % smaller than a rung gets it at its own size.
+- A source 15 % or more above its largest rung keeps its own size too: 1600×900 has a 900p rung above 720p.
 - Anamorphic sources become square pixels. Nothing is upscaled.
 - A source that is smaller than 240p gets one rung of its own size.
 - Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, the directories of segmented output \`video_<rung>p\`.

@@ -13,6 +13,9 @@ export const CLASSES = [2160, 1080, 720, 540, 480, 360, 240] as const
 /** A source that is cropped a little is still of its class: its rung has the source's own size then. */
 const FILLS = 0.95
 
+/** A source that has to be scaled by this or less for its highest class keeps its own size too: 900p is more than 720p. */
+const BETWEEN = 0.87
+
 /** kbps of h.264 at 1920x1080 and up to 30 frames a second, which leaves film and sports without visible blocks. */
 const REFERENCE = { kbps: 4800, pixels: 1920 * 1080, framesPerSecond: 30 }
 /** Larger pictures need less per pixel (as in contract/bitrate.ts), and twice the pictures need half as much again. */
@@ -48,12 +51,20 @@ function chooseRungs(codec: VideoCodec, source: Size): Rung[] {
   const fitting = scaled.filter(({ scale }) => scale * FILLS <= 1)
   // One step between 720 and 360: 480 where the source has no 540.
   const other = fitting.some(({ lines }) => lines === 540) ? 480 : 540
-  const rungs = fitting
+  const rungs: Rung[] = fitting
     .filter(({ lines }) => lines !== other)
     .map(({ lines, scale }) => ({ lines, size: scaledSize(source, Math.min(1, scale)) }))
     .filter(({ size }) => isPossible(codec, size))
+  const own = ownRung(source)
+  if (own !== null && isPossible(codec, own.size) && (fitting[0]?.scale ?? 1) <= BETWEEN) rungs.unshift(own)
   if (rungs.length > 0) return rungs
   return [{ lines: Math.min(down(source.width), down(source.height)), size: { width: 0, height: 0 } }]
+}
+
+/** Called by the class that it would be, as 900p; null above the largest. */
+function ownRung({ width, height }: Size): Rung | null {
+  const lines = even(Math.max((Math.max(width, height) * 9) / 16, Math.min(width, height)))
+  return lines > CLASSES[0] ? null : { lines, size: { width: down(width), height: down(height) } }
 }
 
 function isPossible(codec: VideoCodec, { width, height }: Size): boolean {
