@@ -65,7 +65,7 @@ async function run(source: string, body: Record<string, unknown>): Promise<Store
   const listed = [...door.finished!.objects, ...door.finished!.written]
   return {
     objects,
-    facts: new Map(listed.flatMap(({ path, media }) => (media === undefined ? [] : [[path, media as MediaFacts]]))),
+    facts: new Map(listed.flatMap(({ path, media }) => (media === undefined ? [] : [[path, media]]))),
     roles: new Map(listed.map(({ path, role }) => [path, role])),
     async file(path) {
       const name = space.file(path.replaceAll('/', '_'))
