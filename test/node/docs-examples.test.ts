@@ -6,6 +6,8 @@ import { dirname, join, normalize, resolve } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { publicEvent } from '#contract/events.ts'
 import { terminal } from '#contract/lifecycle.ts'
+import { validatePreset } from '#contract/preset.ts'
+import { builtInPresets } from '#contract/presets.ts'
 import { credential } from '#contract/request.ts'
 import { publicFigures } from '#contract/status.ts'
 import { webhookBody } from '#contract/webhooks.ts'
@@ -82,6 +84,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['docs/sharing.md', '<', SHARED_PAGES],
   ['docs/stores.md', '{', OPERATIONS],
   ['docs/uploads.md', 'new Upload', EXAMPLES],
+  ['docs/uploads.md', 'SPLICEPOINT_URL', 'test/node/dashboard/visitor.test.ts'],
   ['docs/webhooks.md', '// receiver', RECEIVERS],
   ['docs/webhooks.md', '# receiver', RECEIVERS],
 ]
@@ -116,13 +119,22 @@ describe('the examples of the pages', () => {
 })
 
 describe('what docs/api.md shows', () => {
-  const [event, progress, webhook] = blocks
+  const [event, progress, webhook, preset] = blocks
     .filter(({ page, language }) => page === 'docs/api.md' && language === 'json')
     .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
 
   it('is an event', () => {
     expect(publicEvent.safeParse(event)).toMatchObject({ success: true })
     expect(Object.keys(event!)).toEqual(Object.keys(publicEvent.shape))
+  })
+
+  it('is a preset', () => {
+    expect(validatePreset(preset, { baseUrl: 'https://api.example.test' })).toMatchObject({ ok: true })
+  })
+
+  it('names every built-in preset', () => {
+    const table = pages.get('docs/api.md')!.split('## Presets')[1]!
+    for (const { preset_id: id } of builtInPresets) expect(table).toContain(`| \`${id}\``)
   })
 
   it('is a progress event', () => {
