@@ -4,6 +4,7 @@ import type { Preset } from '#contract/answers.ts'
 import type { Validation } from '#contract/job.ts'
 import { validateJob } from '#contract/job.ts'
 import { builtInPreset, foldName, presetOf, withPreset } from '#contract/presets.ts'
+import type { ProblemCode } from '#contract/problems.ts'
 import { isMembers, type Members } from '#contract/reading.ts'
 import { showValue } from '#contract/redact.ts'
 import { findPresetByEither } from './ledger/presets.ts'
@@ -31,7 +32,8 @@ export async function judgeJob(
     const message = `There is no preset ${showValue(name)} for this account. GET /api/v0/presets lists all of them.`
     // What the preset would have brought is not missing.
     const others = checked.ok ? [] : checked.problems.filter(({ code }) => code !== 'required')
-    throw invalidBody([{ code: 'preset_not_found', field: 'preset', message }, ...others])
+    const code: ProblemCode = 'preset_not_found'
+    throw invalidBody([{ code, field: 'preset', message }, ...others])
   }
   if (!checked.ok) throw invalidBody(checked.problems)
   return checked

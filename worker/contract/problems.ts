@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'user_info_in_address'
   | 'address_refused'
   | 'upload_not_found'
+  | 'preset_not_found'
   | 'video_bitrate_too_low'
   | 'video_bitrate_too_high'
   | 'audio_bitrate_not_allowed'

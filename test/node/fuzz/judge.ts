@@ -197,6 +197,8 @@ const BEYOND_SHAPE = [
   { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$/ },
   { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
   { code: /^out_of_range$/, field: /\.audio_profiles$/ },
+  // As a number, the document has its bounds alone (scripts/openapi/request.ts).
+  { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
 ]
 const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
   OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
