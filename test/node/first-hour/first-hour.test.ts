@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
 import { launch, requireChromium, visit } from '../dashboard/browser.ts'
-import { expectInPage } from '../dashboard/seen.ts'
+import { expectCount, expectInPage } from '../dashboard/seen.ts'
 import { workspace } from '../media.ts'
 import { findChromium } from '../players/browser.ts'
 import { ROOT } from '../service/service.ts'
@@ -118,6 +118,7 @@ describe('with README.md alone', () => {
           `[document.querySelector('video').videoWidth, document.querySelector('video').videoHeight]`,
         )
         if (name === 'portrait') expect(height).toBeGreaterThan(width)
+        if (name === 'captioned') await expectCount(page.getByRole('button', { name: 'Captions' })).toBe(1)
         if (name === 'tiny') expect([width, height]).toEqual([160, 90])
         await page.context().close()
       })
