@@ -2,7 +2,14 @@
 // Not in charge of: single fields (request.ts), paths (destinations.ts), what this version lacks (availability.ts).
 import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audio.ts'
 import { isSegmented } from './availability.ts'
-import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps, tooHighMessage, tooLowMessage } from './bitrate.ts'
+import {
+  FLOOR_KBPS,
+  fitsCodec,
+  maximumBitrateKbps,
+  minimumBitrateKbps,
+  tooHighMessage,
+  tooLowMessage,
+} from './bitrate.ts'
 import type { Findings } from './problems.ts'
 import type { AudioProfileFields, Draft, VideoProfileFields } from './request.ts'
 
@@ -50,8 +57,15 @@ function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Dr
 function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
   const { width, height, video_bitrate: bitrate, video_bitrate_mode: mode = 'vbr' } = profile
   const codec = draft.video_codec
-  if (bitrate === undefined || width === undefined || height === undefined || codec === undefined) return
+  if (bitrate === undefined) return
   const field = `${path}.video_bitrate`
+  // Where the size or the codec is wrong too: too little for any of them is said all the same.
+  if (width === undefined || height === undefined || codec === undefined) {
+    if (bitrate < FLOOR_KBPS) {
+      findings.problem('video_bitrate_too_low', field, tooLowMessage(FLOOR_KBPS), { minimum: FLOOR_KBPS })
+    }
+    return
+  }
   const minimum = minimumBitrateKbps(codec, toEven(width), toEven(height), mode)
   const maximum = maximumBitrateKbps(codec, toEven(width), toEven(height))
   if (bitrate < minimum) findings.problem('video_bitrate_too_low', field, tooLowMessage(minimum), { minimum, maximum })
