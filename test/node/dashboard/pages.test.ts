@@ -8,17 +8,7 @@ import { findChromium } from '../players/browser.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, signIn, visit } from './browser.ts'
 import { isRising, KEEP_SHOWN } from './kept.ts'
-import { lookAt, LOOKS } from './look.ts'
-import {
-  expectAttribute,
-  expectCount,
-  expectFocus,
-  expectInPage,
-  expectJson,
-  expectUnchanged,
-  expectValue,
-  valueLike,
-} from './seen.ts'
+import { expectCount, expectInPage, expectJson, expectUnchanged, expectValue } from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service

@@ -9,7 +9,7 @@ import { CLIP, richClip } from '../players/clip.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, signIn, visit } from './browser.ts'
 import { lookAt } from './look.ts'
-import { expectCount, expectFocus, expectInPage, expectTexts } from './seen.ts'
+import { expectAttribute, expectCount, expectFocus, expectInPage, expectTexts } from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -38,6 +38,10 @@ const VIDEO = `document.querySelector('video')`
 const DECODED = `({ pictures: ${VIDEO}.getVideoPlaybackQuality().totalVideoFrames, sound: ${VIDEO}.webkitAudioDecodedByteCount })`
 const SHOWN = `[...${VIDEO}.textTracks].filter(({ mode }) => mode === 'showing')
   .flatMap(({ activeCues }) => [...(activeCues ?? [])].map(({ text }) => text)).join(' ')`
+const TILE = `(() => {
+  const tile = document.querySelector('.player-tile')
+  return tile === null ? '' : tile.style.backgroundImage + ' ' + tile.style.backgroundPosition
+})()`
 /** The loudest sample of what is heard from now on; the element's sound goes through an analyser. */
 const LISTEN = `(() => {
   const context = new AudioContext()
@@ -79,6 +83,7 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
       segmented_output_hls: true,
       segmented_output_dash: true,
       closed_captions: true,
+      thumbnails: true,
       master_variant_mode: true,
       segment_length: 2,
       gop_length: 1,
@@ -91,6 +96,9 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
   expect((await service.ended(id)).error).toBeNull()
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
+  await expectInPage(page, `${VIDEO}.poster`).toMatch(/\/poster\.jpg$/)
+  // Nothing of the media is loaded before it is asked for.
+  await expectInPage(page, `${VIDEO}.readyState + ${VIDEO}.buffered.length`).toBe(0)
   await page.getByRole('button', { name: 'Play HLS' }).click()
   for (const form of ['HLS', 'DASH']) {
     await chooseSource(page, form)
@@ -115,10 +123,62 @@ test('a captioned source plays as HLS and as DASH: captions are offered and show
     await choose(page, 'Captions', 'Off')
     await expectInPage(page, SHOWN).toBe('')
   }
+  // The image of the moment that is pointed at, from the sprite sheet of the storyboard.
+  const seek = page.getByRole('slider', { name: 'Seek' })
+  await seek.hover()
+  await expectInPage(page, TILE).toMatch(/\/thumbnails\/[^ ]+\.jpg"?\) -\d+px -?\d+px$/)
+  await expectInPage(page, `document.querySelector('.player-preview').textContent`).toBe('0:04')
   expect(await complaints()).toEqual([])
 })
 
-test('a file plays, with nothing to choose', async () => {
+test('the player is worked with the keyboard alone', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(jobOf(input, 'file-upload'))
+  expect((await service.ended(id)).error).toBeNull()
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('button', { name: 'Play video.mp4' }).press('Enter')
+  // The button that began it is gone; its place in the order of Tab is taken by the one that stops it.
+  await expectFocus(page, 'ariaLabel').toBe('Pause')
+  await plays(page)
+  await page.keyboard.press('k')
+  await expectInPage(page, `${VIDEO}.paused`).toBe(true)
+  await page.getByRole('slider', { name: 'Seek' }).focus()
+  await page.evaluate(`${VIDEO}.currentTime = 0`)
+  await expectAttribute(page.getByRole('slider', { name: 'Seek' }), 'aria-valuetext').toMatch(/^0 seconds of/)
+  await page.keyboard.press('ArrowRight')
+  await expectInPage(page, `Math.round(${VIDEO}.currentTime)`).toBe(5)
+  await expectAttribute(page.getByRole('slider', { name: 'Seek' }), 'aria-valuetext').toMatch(
+    /^5 seconds of 8 seconds$/,
+  )
+  await page.keyboard.press('m')
+  await expectInPage(page, `${VIDEO}.muted`).toBe(true)
+  await page.keyboard.press('f')
+  await expectInPage(page, `document.fullscreenElement?.className.includes('player')`).toBe(true)
+  await page.keyboard.press('f')
+  await expectInPage(page, `document.fullscreenElement === null`).toBe(true)
+  await choose(page, 'Settings', '1.5×')
+  await expectInPage(page, `${VIDEO}.playbackRate`).toBe(1.5)
+  expect(await complaints()).toEqual([])
+})
+
+test('a stream that has gone is said to be gone, and tried again', async () => {
+  const { page } = await visit(browser, service.base)
+  const id = await service.create(jobOf(input, 'file-upload'))
+  expect((await service.ended(id)).error).toBeNull()
+  let gone = true
+  await page.route('**/o/**', (route) => (gone ? route.fulfill({ status: 404, body: '' }) : route.continue()))
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('button', { name: 'Play video.mp4' }).click()
+  await page.getByRole('alert').getByText('This browser cannot play this file').waitFor()
+  await lookAt(page, 'player-failed')
+  gone = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await plays(page)
+})
+
+test('a file plays, with nothing to choose but its speed', async () => {
   const { page, complaints } = await visit(browser, service.base)
   const id = await service.create(jobOf(input, 'file-upload'))
   expect((await service.ended(id)).error).toBeNull()
@@ -127,5 +187,6 @@ test('a file plays, with nothing to choose', async () => {
   await page.getByRole('button', { name: 'Play video.mp4' }).click()
   await plays(page)
   await expectCount(page.getByRole('combobox')).toBe(0)
+  await expectCount(page.getByRole('button', { name: 'Captions', exact: true })).toBe(0)
   expect(await complaints()).toEqual([])
 })

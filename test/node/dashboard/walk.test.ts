@@ -19,7 +19,6 @@ import {
   expectInPage,
   expectValue,
   textLike,
-  valueLike,
 } from './seen.ts'
 
 const chromium = await findChromium()

@@ -46,6 +46,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
   const frame = useRef<HTMLDivElement>(null)
   const video = useRef<HTMLVideoElement>(null)
   const [first] = useState(source)
+  const [byItself] = useState(autoPlay === true)
   const [phase, setPhase] = useState<Phase>('poster')
   const [failure, setFailure] = useState<string | null>(null)
   const stream = useRef<Stream | null>(null)
@@ -94,7 +95,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
     }
   }
   useEffect(() => {
-    if (autoPlay === true) void open()
+    if (byItself) void open()
     return () => {
       gone.current = true
       void stream.current?.destroy()
@@ -195,7 +196,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
         <button
           type="button"
           class="player-start"
-          disabled={phase === 'opening'}
+          aria-busy={phase === 'opening'}
           aria-label={phase === 'opening' ? `Loading ${first.label}` : `Play ${first.label}`}
           onClick={() => void open()}
         >
@@ -218,7 +219,7 @@ function Playback({ media, source, autoPlay, fill, startAt, onStart, onFailure }
               name={state.playing ? 'Pause' : state.ended ? 'Play again' : 'Play'}
               glyph={state.playing ? 'pause' : state.ended ? 'again' : 'play'}
               keys="k"
-              focus={autoPlay !== true}
+              focus={!byItself}
               onPress={toggle}
             />
             <div class="player-volume">
