@@ -4,18 +4,24 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { fileNameOf } from '../../worker/contract/addresses.ts'
+import type { SourceReport } from '../../worker/contract/estimate.ts'
 import { jobErrors, requestErrors } from '../../worker/contract/errors.ts'
 import { validateJob } from '../../worker/contract/job.ts'
+import { builtInPresets } from '../../worker/contract/presets.ts'
 import { jobFields } from '../../worker/contract/request.ts'
 import { buildWeb, SITE } from '../../scripts/web.ts'
 import { adviceFor } from '../../web/src/advice.ts'
-import { bodyOf, curlLine, shownBody, withSource } from '../../web/src/form/body.ts'
+import { bodyOf, bodyWith, curlLine, jobOfPreset, shownBody, withSource } from '../../web/src/form/body.ts'
+import { displaySize, fitOf } from '../../web/src/form/fits.ts'
 import { elsewhere, groups } from '../../web/src/form/groups.ts'
-import { presets } from '../../web/src/form/presets.ts'
+import { messageOf, placeOf } from '../../web/src/form/messages.ts'
+import { renamed } from '../../web/src/form/naming.ts'
 import { addressOf, filtersOf, isFiltered, queryOf } from '../../web/src/jobs/filters.ts'
+import { runningTime } from '../../web/src/media-words.ts'
 import { changeOf, quotasOf, quotaWish, terms, termsOf } from '../../web/src/admin/terms.ts'
 import { appended, refreshed } from '../../web/src/paged.ts'
 import { eventReader } from '../../web/src/sse.ts'
+import { rateOf, sampled, secondsLeft, type Sample } from '../../web/src/transfers/rate.ts'
 import { bytes, duration, situation, until } from '../../web/src/words.ts'
 
 const codes = [...Object.keys(requestErrors), ...Object.keys(jobErrors)]
@@ -34,11 +40,15 @@ test('the form has a place for every field of a job (web/src/form/groups.ts)', (
 })
 
 const stores = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } }
+const presets = builtInPresets.map(({ job }) => ({ body: job }))
 
-test.for(presets.map((preset) => [preset.id, preset] as const))('the service accepts the preset %s', ([, { body }]) => {
-  const judged = validateJob({ ...body, input: '1', cloud_credentials: stores }, { baseUrl: 'https://x.test' })
-  expect(judged).toMatchObject({ ok: true, warnings: [] })
-})
+test.for(builtInPresets.map((preset) => [preset.preset_id, preset] as const))(
+  'the service accepts what the form makes of the preset %s',
+  ([, { job }]) => {
+    const judged = validateJob({ ...bodyWith(job, null), input: '1' }, { baseUrl: 'https://x.test' })
+    expect(judged).toMatchObject({ ok: true, warnings: [] })
+  },
+)
 
 test('a stored configuration becomes the same request again, without secrets', () => {
   const [preset] = presets
@@ -75,6 +85,141 @@ test('credentials of the source leave its address alone; another kind of store t
     cloud_credentials: { ...body.cloud_credentials, input: { cloud_provider: 'aws', access_key: 'A' } },
   })
   expect(withSource(typed, { cloud_provider: 'gcloud' })).not.toHaveProperty('input')
+})
+
+describe('problems are said in the words of the form', () => {
+  const found = (change: object, provider = 'file-upload') => {
+    const body = { ...bodyWith(builtInPresets[0]!.job, null), input: '1', ...change }
+    const judged = validateJob(body, { baseUrl: 'https://x.test' })
+    return judged.ok
+      ? []
+      : judged.problems.map((problem) => `${placeOf(problem.field)}: ${messageOf(problem, provider)}`)
+  }
+  const rendition = (change: object) => ({
+    videoProfiles: [{ output: 'a.mp4', width: 0, height: 720, video_bitrate: 2600, ...change }],
+  })
+
+  test.for([
+    [
+      rendition({ height: 99999 }),
+      'Rendition 1 · Height: Enter a number from 16 to 4320, or 0 for that of the source.',
+    ],
+    [
+      rendition({ width: 1280, video_bitrate: 500 }),
+      /^Rendition 1 · Bitrate \(kbps\): Too low: enter at least [\d,]+ kbps for this resolution\.$/,
+    ],
+    [rendition({ video_bitrate_mode: 'fast' }), 'Rendition 1 · Rate control: Choose CBR, VBR or QVBR.'],
+    [{ videoProfiles: [] }, 'Renditions: Use from 1 to 16 renditions.'],
+    [{ loudness_lufs: -16, audio_volume: 50 }, /^Loudness \(LUFS\): .*“Loudness \(LUFS\)”.*“Volume \(%\)”/],
+    [{ input: undefined }, 'Source: Choose a file.'],
+  ] as const)('%j', ([change, sentence]) => {
+    const said = found(change)
+    expect(said).toHaveLength(1)
+    expect(said[0]).toMatch(sentence)
+  })
+
+  test('all of them at once: a bitrate is judged although the size beside it is wrong too', () => {
+    expect(found(rendition({ height: 99999, video_bitrate: 5 }))).toEqual([
+      'Rendition 1 · Height: Enter a number from 16 to 4320, or 0 for that of the source.',
+      'Rendition 1 · Bitrate (kbps): Too low: enter at least 100 kbps.',
+    ])
+  })
+
+  test('no sentence has a name of the API in it', () => {
+    const bodies = [
+      { cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'aws' } } },
+      { output_container: 'hls', video_codec: 'mpeg2' },
+      { thumbnails: true, create_tar_file: true },
+      { audioProfiles: [{ audio_codec: 'mp2', audio_channels: '6', source_stream: '9' }] },
+      rendition({ audio_profiles: '7', output: '../x' }),
+    ]
+    for (const body of bodies) {
+      const said = found(body)
+      expect(said.length).toBeGreaterThan(0)
+      expect(said.join('\n')).not.toMatch(/[a-z0-9]_[a-z0-9]|Profiles/)
+    }
+  })
+})
+
+test.for([
+  ['video_1080p', 240, 'video_240p'],
+  ['video-1080p.mp4', 720, 'video-720p.mp4'],
+  ['1080p60', 240, '1080p60'],
+  ['film.mp4', 240, 'film.mp4'],
+  ['video_1080p', 2, 'video_1080p'],
+  ['video_1080p', 0, 'video_1080p'],
+] as const)('the output %s with the height %d is called %s', ([name, height, called]) => {
+  expect(renamed(name, height)).toBe(called)
+})
+
+describe('how a preset suits a source', () => {
+  const video = { width: 640, height: 360, sample_aspect_ratio: '1:1', rotation: 0, hdr: false }
+  const source = (change: object, audio = [{}]) =>
+    ({ video: { ...video, ...change }, audio }) as unknown as SourceReport
+  const two = { allow_upscaling: false, videoProfiles: [{ height: 720 }, { width: 0, height: 360 }] }
+
+  test('renditions above the source are left out, or made at its size', () => {
+    expect(fitOf(two, source({})).notes).toEqual(['Leaves out 720p: the source is 640 × 360.'])
+    expect(fitOf({ ...two, videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
+      'Made at the source’s size, 640 × 360.',
+    ])
+    expect(fitOf({ videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
+      'Upscales to 720p: the source is 640 × 360.',
+    ])
+  })
+  test('an upright source counts by its shorter side, and by the size that is displayed', () => {
+    expect(fitOf(two, source({ width: 1280, height: 720, rotation: 90 })).notes).toEqual([])
+    expect(displaySize({ ...video, width: 720, height: 576, sample_aspect_ratio: '16:15' } as never)).toEqual({
+      width: 768,
+      height: 576,
+    })
+  })
+  test('what cannot be made is explained', () => {
+    expect(fitOf({ audio_output_path: 'audio', videoProfiles: [] }, source({}, [])).reason).toBe(
+      'This source has no audio.',
+    )
+    expect(fitOf(two, { video: null, audio: [{}] } as never).reason).toBe('This source has no video.')
+    expect(fitOf(two, null)).toEqual({ reason: null, notes: [] })
+  })
+})
+
+test('speed and time left follow from the last seconds, and from nothing before', () => {
+  let samples: Sample[] = []
+  for (let second = 0; second <= 20; second++) {
+    samples = sampled(samples, { at: second * 1000, bytes: second < 10 ? second * 1e6 : 9e6 + (second - 9) * 3e6 })
+  }
+  expect(samples.length).toBeLessThan(12)
+  expect(rateOf(samples)).toBe(3e6)
+  expect(secondsLeft(100e6, 40e6, 3e6)).toBe(20)
+  expect(rateOf([{ at: 0, bytes: 0 }])).toBeNull()
+  expect(
+    rateOf([
+      { at: 0, bytes: 0 },
+      { at: 100, bytes: 10 },
+    ]),
+  ).toBeNull()
+  expect(secondsLeft(10, 0, null)).toBeNull()
+})
+
+test.for([
+  [6, '0:06'],
+  [754.4, '12:34'],
+  [3723, '1:02:03'],
+] as const)('a running time of %d seconds is "%s"', ([seconds, text]) => {
+  expect(runningTime(seconds)).toBe(text)
+})
+
+test('a preset keeps neither source nor credentials, and what belongs to one job', () => {
+  const body = {
+    ...bodyWith(builtInPresets[0]!.job, null),
+    input: 'https://a.test/film.mp4?key=1',
+    webhook_url: 'https://hooks.test/?token=1',
+    metadata: { order: '7' },
+    bucket_output_path: 's3://bucket',
+  }
+  expect(jobOfPreset(body)).toEqual(builtInPresets[0]!.job)
+  const other = bodyWith(builtInPresets[1]!.job, body)
+  expect(other).toMatchObject({ input: body.input, webhook_url: body.webhook_url, metadata: { order: '7' } })
 })
 
 const page = (items: number[], next: string | null) => ({ items, next })
@@ -266,28 +411,28 @@ const status = {
 } as Parameters<typeof situation>[0]
 
 test.for([
-  [{}, 'Waiting; 2 jobs are before it.'],
+  [{}, 'Position 3 in the queue.'],
   [{ queue_position: 0 }, 'Next in the queue.'],
-  [{ queue_position: 1000 }, 'Waiting; 1000 jobs or more are before it.'],
+  [{ queue_position: 1000 }, 'Queued behind 1000 or more jobs.'],
   [
     { failed_starts: { count: 4, next_try_at: '2026-01-01T00:00:00.000Z' } },
-    'No transcoder could be started so far (4 tries); it is tried again.',
+    'No transcoder has started after 4 tries. Trying again.',
   ],
   [
     { waiting_for: { code: 'source_unreachable', message: 'It is away.', next_try_at: '2026-01-01T00:00:00.000Z' } },
-    'Waiting; the last attempt ended: It is away. It is tried again.',
+    'Waiting to try again. The last attempt failed: It is away.',
   ],
-  [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding; about 1 min 15 s left.'],
-  [{ job_completed: true, phase: 'done' }, 'All outputs are in place.'],
+  [{ state: 'running', phase: 'transcoding', eta_seconds: 75 }, 'Transcoding, about 1 min 15 s left.'],
+  [{ job_completed: true, phase: 'done' }, 'All outputs are ready.'],
   [{ state: 'error', job_completed: true }, 'The job failed.'],
 ] as const)('a job that is %j stands so', ([change, sentence]) => {
   expect(situation({ ...status, ...change })).toBe(sentence)
 })
 
 describe('the built page', () => {
-  const LIMIT = 150_000
+  const LIMIT = 100_000
 
-  test('loads less than 150 kB of script, compressed, before anybody wants to play something', async () => {
+  test('loads less than 100 kB of script, compressed, before anybody wants to play something', async () => {
     await buildWeb()
     const page = await readFile(join(SITE, 'index.html'), 'utf8')
     const scripts = [...page.matchAll(/(?:src|modulepreload" href)="(\/assets\/[^"]+\.js)"/g)].map((match) => match[1]!)

@@ -1,6 +1,16 @@
 // In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
 // Not in charge of: following a job (live.ts), sending files (upload.ts).
-import type { Created, IssuedKey, JobList, JobRead, Key, ListedUpload, UploadList } from '#contract/answers.ts'
+import type {
+  Created,
+  IssuedKey,
+  JobList,
+  JobRead,
+  Key,
+  ListedUpload,
+  Preset,
+  PresetList,
+  UploadList,
+} from '#contract/answers.ts'
 import type { Problem } from '#contract/errors.ts'
 import type { PublicEvent } from '#contract/events.ts'
 import type { ListQuery } from './jobs/filters.ts'
@@ -39,7 +49,7 @@ interface Ask {
   key?: string
 }
 
-const OFFLINE = 'The service does not answer. Is it running, and is this machine connected?'
+const OFFLINE = 'The service does not respond.'
 
 /** The answer as it is, success or not. @throws ApiError when there is none */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
@@ -82,8 +92,10 @@ export function refusal(status: number, text: string, ofSession: boolean): ApiEr
   } catch {
     // Not ours: a proxy's page, or nothing.
   }
-  if (status === 401 && ofSession) signOut('Your key is no longer accepted. Sign in again.')
-  const message = error?.message ?? `The service answered ${status} without saying why.`
+  if (status === 401 && ofSession && currentKey() !== null) {
+    signOut('Your API key is no longer valid. Sign in again.')
+  }
+  const message = error?.message ?? `The service responded with status ${status} and no message.`
   const problems = Array.isArray(error?.details) ? (error.details as Problem[]) : []
   return new ApiError(status, error?.code ?? 'internal', message, problems)
 }
@@ -120,6 +132,19 @@ export const openEvents = (id: number, after: number, signal: AbortSignal): Prom
     signal,
     headers: { accept: 'text/event-stream', 'last-event-id': String(after) },
   })
+
+/** Those of the service first. */
+export const listPresets = async (): Promise<Preset[]> => (await request<PresetList>('/api/v0/presets')).presets
+
+export type PresetWish = Pick<Preset, 'name' | 'description' | 'job'>
+
+export const createPreset = (body: PresetWish): Promise<Preset> => request('/api/v0/presets', { method: 'POST', body })
+
+export const changePreset = (id: string, body: PresetWish): Promise<Preset> =>
+  request(`/api/v0/presets/${encodeURIComponent(id)}`, { method: 'PUT', body })
+
+export const deletePreset = (id: string): Promise<void> =>
+  request(`/api/v0/presets/${encodeURIComponent(id)}`, { method: 'DELETE' })
 
 /** `once`: the same for every try of one wish, so that an answer that was lost does not make a second job. */
 export function createJob(body: unknown, dryRun: boolean, once: string): Promise<Created> {

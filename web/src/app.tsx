@@ -1,26 +1,37 @@
 // In charge of: the frame around every page: sign-in before all, navigation, titles, and where the focus goes.
+// Not in charge of: the account menu (menu.tsx), uploads under way (transfers/tray.tsx).
 import { useEffect, useRef } from 'preact/hooks'
-import { Accounts } from './pages/accounts.tsx'
+import { deferred } from './deferred.tsx'
+import { Menu } from './menu.tsx'
 import { Job } from './pages/job.tsx'
 import { Jobs } from './pages/jobs.tsx'
-import { Keys } from './pages/keys.tsx'
 import { Limits } from './pages/limits.tsx'
-import { NewJob } from './pages/new.tsx'
+import { Nowhere } from './pages/nowhere.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { Uploads } from './pages/uploads.tsx'
+import { Icon } from './parts/icon.tsx'
 import { Link, PATHS, useRoute, type Route } from './router.tsx'
-import { signOut, useSession } from './session.ts'
+import { useSession } from './session.ts'
+import { Tray } from './transfers/tray.tsx'
+
+// These judge what is typed by the service's own rules, which are the larger part of the dashboard's script.
+const NewJob = deferred(async () => (await import('./pages/new.tsx')).NewJob)
+const Keys = deferred(async () => (await import('./pages/keys.tsx')).Keys)
+const Accounts = deferred(async () => (await import('./pages/accounts.tsx')).Accounts)
 
 const titles: Readonly<Record<Route['page'], string>> = {
   jobs: 'Jobs',
   job: 'Job',
-  new: 'New job',
+  new: 'Create job',
   uploads: 'Uploads',
-  keys: 'Keys',
+  keys: 'API keys',
   accounts: 'Accounts',
   limits: 'Limits',
-  nowhere: 'Not found',
+  nowhere: 'Page not found',
 }
+
+/** An admin key sees no jobs: those pages would do nothing but refuse. */
+const navigation = { jobs: ['jobs', 'uploads'], admin: ['keys', 'accounts'] } as const
 
 function Page({ route, visit }: { route: Route; visit: number }) {
   switch (route.page) {
@@ -40,25 +51,18 @@ function Page({ route, visit }: { route: Route; visit: number }) {
     case 'limits':
       return <Limits />
     case 'nowhere':
-      return (
-        <>
-          <h1>Not found</h1>
-          <p>
-            There is no such page. <Link to="/">To the jobs</Link>
-          </p>
-        </>
-      )
+      return <Nowhere />
   }
 }
 
 export function App() {
-  const { key, notice } = useSession()
+  const { key, scope, notice } = useSession()
   const { route, visit } = useRoute()
   const main = useRef<HTMLElement>(null)
   const signedIn = key !== null
   const title = signedIn ? `${titles[route.page]}${route.page === 'job' ? ` ${route.id}` : ''}` : 'Sign in'
   useEffect(() => void (document.title = `${title} · Splicepoint`), [title])
-  // A reader of the screen is told of the new page, and Tab goes on from its top.
+  // A screen reader announces the new page, and Tab goes on from its top.
   useEffect(() => {
     if (visit > 0) main.current?.focus()
   }, [visit])
@@ -70,15 +74,15 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>
-        Skip to the page
+        Skip to content
       </a>
       <header class="bar">
-        <Link to="/" class="brand">
+        <Link to={scope === 'admin' ? PATHS.keys : PATHS.jobs} class="brand">
           <img src="/icon.svg" alt="" width="26" height="26" />
-          Splicepoint
+          <span class="word">Splicepoint</span>
         </Link>
         <nav aria-label="Main">
-          {(['jobs', 'new', 'uploads', 'keys', 'accounts', 'limits'] as const).map((page) => (
+          {navigation[scope].map((page) => (
             <Link
               key={page}
               to={PATHS[page]}
@@ -88,16 +92,17 @@ export function App() {
             </Link>
           ))}
         </nav>
-        <a class="aside" href="/docs">
-          API
-        </a>
-        <button type="button" class="quiet" onClick={() => signOut()}>
-          Sign out
-        </button>
+        {scope === 'admin' || route.page === 'new' ? null : (
+          <Link to={PATHS.new} class="button primary">
+            <Icon name="plus" /> Create job
+          </Link>
+        )}
+        <Menu scope={scope} page={route.page} visit={visit} />
       </header>
       <main id="main" ref={main} tabIndex={-1} aria-label={title}>
         <Page route={route} visit={visit} />
       </main>
+      <Tray page={route.page} />
     </>
   )
 }

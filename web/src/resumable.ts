@@ -1,8 +1,8 @@
-// In charge of: sending a file in pieces by tus 1.0.0, so that a connection that breaks off costs a piece and not the file.
+// In charge of: sending a file in pieces by tus 1.0.0, so that a connection that drops costs a piece and not the file.
 // The client is a file of its own, loaded for the first large file. Not in charge of: small files (upload.ts).
 import { ApiError, authorization, refusal } from './api.ts'
 import { currentKey } from './session.ts'
-import type { Uploaded } from './upload.ts'
+import { DISCARD, type Uploaded } from './upload.ts'
 
 const RETRY_MS = [0, 1000, 3000, 5000, 10_000, 20_000]
 
@@ -31,7 +31,8 @@ export async function sendResumable(
     onError: (error) => reject(explain(error)),
   })
   signal.addEventListener('abort', () => {
-    void upload.abort()
+    // Also while a piece is on its way; what was stored of the file is either kept or deleted.
+    upload.abort(signal.reason === DISCARD).catch(() => undefined)
     reject(new DOMException('Aborted', 'AbortError'))
   })
   const [begun] = await upload.findPreviousUploads().catch(() => [])
@@ -40,11 +41,24 @@ export async function sendResumable(
   return promise
 }
 
+/** What the service has of a file that was begun in this browser is deleted, and forgotten here. */
+export async function discardResumable(file: File): Promise<void> {
+  const { Upload } = await import('tus-js-client')
+  const upload = new Upload(file, {
+    endpoint: '/uploads',
+    headers: { authorization: authorization(currentKey() ?? '') },
+  })
+  const [begun] = await upload.findPreviousUploads().catch(() => [])
+  if (!begun) return
+  upload.resumeFromPreviousUpload(begun)
+  await upload.abort(true).catch(() => undefined)
+}
+
 /** The service's own words where there was an answer. */
 function explain(error: unknown): ApiError {
   const response = (error as { originalResponse?: { getStatus: () => number; getBody: () => string } | null })
     .originalResponse
   return response
     ? refusal(response.getStatus(), response.getBody(), true)
-    : new ApiError(0, 'offline', 'The upload broke off. Choose the same file again to go on where it stopped.')
+    : new ApiError(0, 'offline', 'The connection dropped during the upload.')
 }

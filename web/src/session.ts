@@ -1,16 +1,27 @@
-// In charge of: the API key while its tab is open: in sessionStorage alone, gone with the tab or by signing out.
-// Not in charge of: sending it (api.ts).
+// In charge of: the API key of the person who signed in: in sessionStorage, gone with the tab; or in localStorage where
+// they chose to stay signed in, until they sign out. Not in charge of: sending it (api.ts).
 import { useEffect, useState } from 'preact/hooks'
 
 const NAME = 'splicepoint.key'
+const SCOPE = 'splicepoint.scope'
+
+/** `admin`: a key that manages keys and accounts and sees no jobs. */
+export type Scope = 'jobs' | 'admin'
 
 export interface Session {
   key: string | null
-  /** Why somebody who was signed in is asked again. */
+  scope: Scope
+  /** Why sign-in is needed again. */
   notice: string | null
 }
 
-let session: Session = { key: sessionStorage.getItem(NAME), notice: null }
+const stored = (name: string): string | null => sessionStorage.getItem(name) ?? localStorage.getItem(name)
+
+function restored(): Session {
+  return { key: stored(NAME), scope: stored(SCOPE) === 'admin' ? 'admin' : 'jobs', notice: null }
+}
+
+let session: Session = restored()
 const listeners = new Set<() => void>()
 
 function change(next: Session): void {
@@ -18,16 +29,37 @@ function change(next: Session): void {
   for (const listener of listeners) listener()
 }
 
+/** Both: a key that was kept must not outlive the one that replaced it. */
+function forget(): void {
+  for (const store of [sessionStorage, localStorage]) for (const name of [NAME, SCOPE]) store.removeItem(name)
+}
+
 export const currentKey = (): string | null => session.key
 
-export function signIn(key: string): void {
-  sessionStorage.setItem(NAME, key)
-  change({ key, notice: null })
+/** `keep`: until signing out, in every tab of this browser. */
+export function signIn(key: string, scope: Scope = 'jobs', keep = false): void {
+  forget()
+  const store = keep ? localStorage : sessionStorage
+  store.setItem(NAME, key)
+  if (scope === 'admin') store.setItem(SCOPE, scope)
+  change({ key, scope, notice: null })
 }
 
 export function signOut(notice: string | null = null): void {
-  sessionStorage.removeItem(NAME)
-  change({ key: null, notice })
+  forget()
+  change({ key: null, scope: 'jobs', notice })
+}
+
+// Signing in or out in another tab, where the key is kept, holds in this one too.
+addEventListener('storage', ({ storageArea, key }) => {
+  if (storageArea === localStorage && (key === NAME || key === null)) change(restored())
+})
+
+/** → what ends it. */
+export function onSession(listener: (session: Session) => void): () => void {
+  const tell = () => listener(session)
+  listeners.add(tell)
+  return () => void listeners.delete(tell)
 }
 
 export function useSession(): Session {

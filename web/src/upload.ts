@@ -1,5 +1,5 @@
 // In charge of: sending a file to the service, with its progress: in one request, or in pieces where it is large and the
-// service takes them. Not in charge of: choosing it, the pieces (resumable.ts).
+// service takes them. Not in charge of: choosing it, the pieces (resumable.ts), what is shown of it (transfers/).
 import type { Upload } from '#contract/answers.ts'
 import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
 import { ApiError, authorization, readLimits, refusal } from './api.ts'
@@ -10,7 +10,13 @@ import { bytes } from './words.ts'
 export type Uploaded = Pick<Upload, 'uploaded_file_number' | 'input'>
 
 /** Below this, one request is as good as pieces. */
-const SMALL_BYTES = 32_000_000
+const SMALL_BYTES = 16_000_000
+
+/** Reason of an abort that also throws away what the service has so far; any other keeps it, to go on later. */
+export const DISCARD = 'discard'
+
+/** Whether it is sent in pieces, so that it can be paused. */
+export const isResumable = (file: File): boolean => file.size > SMALL_BYTES
 
 /** As GET /api/v0/limits tells it, where the service speaks tus. */
 interface Resumable {
@@ -29,17 +35,24 @@ export async function uploadFile(
   onProgress: (fraction: number) => void,
   signal: AbortSignal,
 ): Promise<Uploaded> {
-  if (file.size === 0) throw new ApiError(0, 'invalid_request', `${file.name} is empty.`)
-  if (file.size <= SMALL_BYTES) return sendWhole(file, onProgress, signal)
+  if (file.size === 0) throw new ApiError(0, 'invalid_file', 'This file is empty. Choose another one.')
+  if (!isResumable(file)) return sendWhole(file, onProgress, signal)
   const pieces = await resumable()
   const most = pieces?.bytes ?? MAX_UPLOAD_BYTES
   if (file.size > most) {
-    const message = `${file.name} has ${bytes(file.size)}; an upload carries at most ${bytes(most)}. Put it where the service can read it, and give its address.`
-    throw new ApiError(0, 'too_large', message)
+    const message = `${bytes(file.size)} is more than the ${bytes(most)} that an upload may have. Put the file on a server or in a bucket and use its address.`
+    throw new ApiError(0, 'invalid_file', message)
   }
   if (!pieces) return sendWhole(file, onProgress, signal)
   const { sendResumable } = await import('./resumable.ts')
   return sendResumable(file, pieces.recommended_chunk_bytes, onProgress, signal)
+}
+
+/** Of a file whose upload was interrupted: what the service has of it is thrown away. */
+export async function discardUpload(file: File): Promise<void> {
+  if (!isResumable(file)) return
+  const { discardResumable } = await import('./resumable.ts')
+  await discardResumable(file)
 }
 
 /** By XMLHttpRequest, because fetch does not tell how much it has sent. */
@@ -54,9 +67,7 @@ function sendWhole(file: File, onProgress: (fraction: number) => void, signal: A
       if (xhr.status === 201) resolve(JSON.parse(xhr.responseText) as Uploaded)
       else reject(refusal(xhr.status, xhr.responseText, true))
     })
-    xhr.addEventListener('error', () =>
-      reject(new ApiError(0, 'offline', 'The upload broke off. Choose the file again.')),
-    )
+    xhr.addEventListener('error', () => reject(new ApiError(0, 'offline', 'The connection dropped during the upload.')))
     xhr.addEventListener('abort', () => reject(new DOMException('Aborted', 'AbortError')))
     signal.addEventListener('abort', () => xhr.abort())
     xhr.send(file)

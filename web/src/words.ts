@@ -24,6 +24,9 @@ function significant(value: number): string {
       : String(Number(value.toFixed(2)))
 }
 
+/** A transfer rate: "8.4 MB/s". */
+export const rate = (bytesPerSecond: number): string => `${bytes(Math.round(bytesPerSecond))}/s`
+
 /** Seconds as "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds)
@@ -44,7 +47,7 @@ export function dollars(amount: number): string {
 
 /** "about 12 MB (9 to 15 MB)". */
 export function range(value: Range | null, spell: (figure: number) => string): string {
-  if (value === null) return 'not known: the source does not say how long it is'
+  if (value === null) return 'unknown: the source does not state its duration'
   const [low, likely, high] = [spell(value.low), spell(value.likely), spell(value.high)]
   return low === high ? `about ${likely}` : `about ${likely} (${low} to ${high})`
 }
@@ -77,44 +80,44 @@ export function standingOf(status: Pick<PublicStatus, 'state' | 'job_completed'>
 }
 
 export const standingWords: Readonly<Record<Standing, string>> = {
-  waiting: 'Waiting',
+  waiting: 'Queued',
   running: 'Running',
-  done: 'Done',
+  done: 'Completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
 }
 
 export const phaseWords: Readonly<Record<Phase, string>> = {
-  queued: 'Waiting for a free transcoder',
+  queued: 'Queued',
   starting: 'Starting a transcoder',
-  probing: 'Looking at the source',
+  probing: 'Analysing the source',
   transcoding: 'Transcoding',
   packaging: 'Packaging',
-  uploading: 'Sending the outputs to their store',
-  committing: 'Putting the outputs in place',
-  done: 'Ended',
+  uploading: 'Uploading outputs',
+  committing: 'Publishing outputs',
+  done: 'Finished',
 }
 
 /** One sentence: where the job is. */
 export function situation(status: PublicStatus): string {
   const standing = standingOf(status)
-  if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are in place.'
+  if (standing === 'done') return status.dry_run ? 'The estimate is ready.' : 'All outputs are ready.'
   if (standing === 'failed') return 'The job failed.'
   if (standing === 'cancelled') return 'The job was cancelled.'
   const failed = status.failed_starts
-  if (failed) return `No transcoder could be started so far (${failed.count} tries); it is tried again.`
+  if (failed) return `No transcoder has started after ${failed.count} tries. Trying again.`
   const away = status.waiting_for
-  if (away) return `Waiting; the last attempt ended: ${away.message} It is tried again.`
+  if (away) return `Waiting to try again. The last attempt failed: ${away.message}`
   const before = status.queue_position
   if (status.phase === 'queued' && before !== null) {
-    if (before >= MAX_QUEUE_POSITION) return `Waiting; ${before} jobs or more are before it.`
-    return before === 0 ? 'Next in the queue.' : `Waiting; ${before} ${before === 1 ? 'job is' : 'jobs are'} before it.`
+    if (before >= MAX_QUEUE_POSITION) return `Queued behind ${before} or more jobs.`
+    return before === 0 ? 'Next in the queue.' : `Position ${before + 1} in the queue.`
   }
   const left = status.eta_seconds
-  return `${phaseWords[status.phase]}${left === null ? '.' : `; about ${duration(left)} left.`}`
+  return `${phaseWords[status.phase]}${left === null ? '.' : `, about ${duration(left)} left.`}`
 }
 
-/** The last quarter that was passed, for those who are told and do not look: 0, 25, 50, 75, 100. */
+/** The last quarter passed, for announcements to screen readers: 0, 25, 50, 75, 100. */
 export const quarter = (percent: number): number => Math.floor(percent / 25) * 25
 
 /** "in 6 days", "in 3 hours", "in 10 minutes". */

@@ -12,8 +12,6 @@ import {
   expectCount,
   expectFocus,
   expectInPage,
-  expectJson,
-  expectText,
   expectTexts,
   expectTitle,
   expectValue,
@@ -48,7 +46,7 @@ test('an account without jobs is told how to begin', async () => {
     await page.getByRole('heading', { name: 'No jobs yet' }).waitFor()
     await lookAt(page, `jobs-empty-${look}`)
     await page.goto('/files')
-    await page.getByRole('heading', { name: 'Nothing is uploaded' }).waitFor()
+    await page.getByRole('heading', { name: 'No uploads yet' }).waitFor()
     await lookAt(page, `uploads-empty-${look}`)
     expect(await complaints()).toEqual([])
   }
@@ -103,8 +101,8 @@ test('uploads are listed with what there is of them, become jobs, and are delete
   const { page, complaints } = await visit(browser, service.base)
   await page.goto('/files')
   await signIn(page, service.ready.api_key)
-  await page.getByLabel('Media file').setInputFiles(space.file('Große Übung.mp4'))
-  await page.getByText('Große Übung.mp4 is uploaded').waitFor()
+  await page.getByLabel('Choose files').setInputFiles(space.file('Große Übung.mp4'))
+  await expectCount(rows(page).filter({ hasText: 'Große Übung.mp4' }).filter({ hasText: 'Ready' })).toBe(1)
   await expectCount(rows(page)).toBe(1)
   const tus = { 'tus-resumable': '1.0.0' }
   const begun = await service.call('/uploads', {
@@ -130,37 +128,16 @@ test('uploads are listed with what there is of them, become jobs, and are delete
   }
 
   await unfinished.getByRole('button', { name: 'Delete unfinished.mov' }).click()
-  await page.getByRole('button', { name: 'Delete the file' }).click()
+  await page.getByRole('button', { name: 'Delete upload' }).click()
   await expectCount(rows(page)).toBe(1)
   expect((await service.call(`/uploads/${number}`, { method: 'HEAD', headers: tus })).status).toBe(410)
 
-  await page.getByRole('link', { name: 'New job of Große Übung.mp4' }).click()
-  const earlier = page.getByRole('combobox', { name: 'Or a file that is here already' })
-  await expectText(earlier.locator('option:checked')).toMatch(/^Große Übung\.mp4 \(/)
-  await page.getByRole('button', { name: 'Start the job' }).click()
+  await page.getByRole('link', { name: 'Create job from Große Übung.mp4' }).click()
+  await page.getByRole('heading', { name: 'Große Übung.mp4', level: 3 }).waitFor()
+  await page.getByRole('button', { name: 'Create job' }).click()
+  await expectAddress(page).toMatch(/^\/jobs\/\d+$/)
   await page.getByRole('heading', { name: /Große Übung\.mp4/ }).waitFor()
   expect(await complaints()).toEqual([])
-})
-
-test('what is chosen while a file is on its way is kept when it has arrived', async () => {
-  const { page } = await visit(browser, service.base)
-  const arrive = Promise.withResolvers<void>()
-  await page.route('**/uploads?name=*', async (route) => {
-    await arrive.promise
-    await route.continue()
-  })
-  await page.goto('/new')
-  await signIn(page, service.ready.api_key)
-  await page.getByLabel('Media file').setInputFiles(space.file('Große Übung.mp4'))
-  await page.getByText('Sending Große Übung.mp4').waitFor()
-  await page.getByRole('radio', { name: /^Three MP4s/ }).check()
-  arrive.resolve()
-  await page.getByText('Große Übung.mp4 is uploaded').waitFor()
-  await page.getByText('The request as JSON').click()
-  await expectJson(page.getByLabel('The request as JSON', { exact: true })).toMatchObject({
-    input: expect.stringMatching(/\/uploads\/\d+$/),
-    videoProfiles: [{}, {}, {}],
-  })
 })
 
 // As text: this runs in the page, whose types are not Node's.
@@ -214,7 +191,7 @@ test('everything is reached with Tab and shows it; the first stop skips the navi
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expectCount(page.getByRole('status', { name: /^Loading/ })).toBe(0)
     await page.keyboard.press('Tab')
-    await expectFocus(page, 'textContent').toBe('Skip to the page')
+    await expectFocus(page, 'textContent').toBe('Skip to content')
     await page.keyboard.press('Enter')
     await expectFocus(page, 'id').toBe('main')
     await reachable(page)
@@ -235,10 +212,10 @@ test('after going to another page the focus is at its top, and a question gives 
   await page.keyboard.press('Escape')
   await expectCount(page.getByRole('dialog')).toBe(0)
   await expectFocus(page, 'textContent').toMatch(/^Delete/)
-  await page.getByRole('link', { name: 'New job', exact: true }).focus()
+  await page.getByRole('link', { name: 'Create job', exact: true }).first().focus()
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'New job' }).waitFor()
+  await page.getByRole('heading', { name: 'Create job', level: 1 }).waitFor()
   await expectFocus(page, 'id').toBe('main')
-  await expectFocus(page, 'ariaLabel').toBe('New job')
-  await expectTitle(page).toBe('New job · Splicepoint')
+  await expectFocus(page, 'ariaLabel').toBe('Create job')
+  await expectTitle(page).toBe('Create job · Splicepoint')
 })

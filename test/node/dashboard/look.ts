@@ -1,4 +1,4 @@
-// In charge of: what holds for every page in every look: no serious finding of axe-core, nothing beside the screen, and for
+// In charge of: what holds for every page in every look: no finding of axe-core, nothing beside the screen, and for
 // people who look at them themselves, a picture (SCREENSHOTS=directory).
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
@@ -6,16 +6,16 @@ import { expect } from 'vitest'
 import { shoot } from './browser.ts'
 import { expectInPage } from './seen.ts'
 
-/** Serious findings of axe-core, each with the element. */
+/** Findings of axe-core, whatever their severity, each with the element. */
 async function violations(page: Page): Promise<string[]> {
   // Run past the page's policy, which forbids scripts of others; and again, should the page have been loaded anew.
   await page.evaluate(axe.source)
   const results = await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   )
-  return (results as { id: string; impact: string; nodes: { html: string }[] }[])
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+  return (results as { id: string; nodes: { html: string }[] }[]).map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+  )
 }
 
 export async function lookAt(page: Page, name: string, fullPage = true): Promise<void> {

@@ -35,6 +35,10 @@ export const expectValue = (locator: Locator): Waiting<string> =>
 export const expectAttribute = (locator: Locator, name: string): Waiting<string | null> =>
   expect.poll(() => locator.getAttribute(name), { message: `${name} of ${String(locator)}` })
 
+/** The number at the end of the address, once it is of a job's page. */
+export const jobNumber = (page: Page): Promise<number> =>
+  until('the page of a job', () => Number(/\/jobs\/(\d+)$/.exec(new URL(page.url()).pathname)?.[1] ?? 0))
+
 /** What an expression gives in the page. (As text: the page's types are not Node's.) */
 export const expectInPage = <T>(page: Page, expression: string, timeout = PATIENCE_MS): Waiting<T> =>
   expect.poll(() => page.evaluate<T>(expression), { message: expression, timeout })

@@ -16,6 +16,9 @@ export interface Body extends Wish {
   cloud_credentials: { input: Members; output: Members }
 }
 
+/** The same job for another source. */
+export const withInput = (body: Body, input: string | null): Body => withMember(body, 'input', input ?? undefined)
+
 /** A copy with the member set; undefined and empty text take it away, so that absence keeps its meaning. */
 export function withMember<M extends Members>(members: M, name: string, value: unknown): M {
   const { [name]: _old, ...rest } = members
@@ -61,8 +64,8 @@ function clean(members: object, leave: readonly string[] = []): Members {
 }
 
 /**
- * A stored configuration as a new request. Secrets were never given back, so they have to be typed again; a webhook_url
- * without its query would be refused, and is left out: the key's is told where it has one.
+ * A stored configuration as a new request. The service returns no secrets, so they have to be entered again. A webhook_url
+ * without its query would be refused, and is left out: that of the API key applies where it has one.
  */
 export function bodyOf(config: JobConfig): Body {
   const { videoProfiles, audioProfiles, cloud_credentials: credentials, ...stored } = config
@@ -79,7 +82,26 @@ export function bodyOf(config: JobConfig): Body {
   }
 }
 
-/** Problems at the field itself; those of what lies below it have fields of their own. */
+/** The problem at the field itself; what lies below it has fields of its own. */
 export function problemAt(problems: readonly Problem[], path: string): Problem | undefined {
   return problems.find(({ field }) => field === path)
+}
+
+const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } })
+/** Of this job, whatever preset it is made with. */
+const ownMembers = ['input', 'metadata', 'webhook_url', 'bucket_output_path'] as const
+
+/** A new job of a preset's members; of the job before it, source, stores and what else is its own. */
+export function bodyWith(job: Members, before: Body | null): Body {
+  const { videoProfiles = [], audioProfiles = [], ...rest } = structuredClone(job) as Partial<Wish>
+  const own = Object.fromEntries(
+    ownMembers.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]]])),
+  )
+  return { ...rest, ...own, videoProfiles, audioProfiles, cloud_credentials: before?.cloud_credentials ?? stores() }
+}
+
+/** What of a body a preset keeps: neither its source nor its credentials, nor what belongs to one job. */
+export function jobOfPreset(body: Body): Members {
+  const left: readonly string[] = [...ownMembers, 'cloud_credentials']
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)))
 }

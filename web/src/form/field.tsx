@@ -1,7 +1,9 @@
 // In charge of: fields of a form: the label of each, its control by kind, its meaning and what is wrong with it.
-import { useId } from 'preact/hooks'
+import { useContext, useId } from 'preact/hooks'
 import type { Problem } from '#contract/errors.ts'
+import { ApiNames } from './api-names.ts'
 import { problemAt, secretMembers, type Members } from './body.ts'
+import { valueLabel } from './labels.ts'
 import type { FieldInfo } from './schema.ts'
 
 interface FieldProps {
@@ -11,6 +13,8 @@ interface FieldProps {
   value: unknown
   onChange: (value: unknown) => void
   problem: Problem | undefined
+  /** When what was typed is final: on leaving the field. */
+  onCommit?: () => void
   /** In place of what the schema says. */
   values?: readonly { value: string; label: string }[]
 }
@@ -25,25 +29,50 @@ function numberOf(text: string): unknown {
 
 export function Field(props: FieldProps) {
   const { info, path, problem } = props
+  const names = useContext(ApiNames)
   const id = useId()
-  const describedBy = problem ? `${id}-help ${id}-problem` : `${id}-help`
-  return (
-    <div class={problem ? 'field wrong' : 'field'} data-path={path}>
-      <label for={id}>
-        {info.label} <code>{info.name}</code>
-      </label>
-      <Control {...props} id={id} describedBy={describedBy} />
-      <p class="help" id={`${id}-help`}>
-        {info.description}
-      </p>
+  const help = info.description === '' ? '' : `${id}-help`
+  const describedBy = `${problem ? `${id}-problem ` : ''}${help}`.trim()
+  const control = <Control {...props} id={id} describedBy={describedBy} />
+  const name = names ? <code class="api-name">{info.name}</code> : null
+  const explained = (
+    <>
       {problem ? (
         <p class="problem" id={`${id}-problem`}>
           {problem.message}
         </p>
       ) : null}
+      {help === '' ? null : (
+        <p class="help" id={help}>
+          {info.description}
+        </p>
+      )}
+    </>
+  )
+  if (isSwitch(info)) {
+    return (
+      <div class={problem ? 'field switch wrong' : 'field switch'} data-path={path}>
+        <div class="switch-line">
+          {control}
+          <label for={id}>{info.label}</label>
+          {name}
+        </div>
+        {explained}
+      </div>
+    )
+  }
+  return (
+    <div class={problem ? 'field wrong' : 'field'} data-path={path}>
+      <label for={id}>{info.label}</label>
+      {name}
+      {control}
+      {explained}
     </div>
   )
 }
+
+/** Yes or no, where absence is one of them. */
+const isSwitch = ({ kind, preset }: FieldInfo): boolean => kind === 'flag' && typeof preset === 'boolean'
 
 interface FieldsProps {
   infos: readonly FieldInfo[]
@@ -82,29 +111,44 @@ function Control({
   info,
   value,
   onChange,
+  onCommit,
   problem,
   values,
   id,
   describedBy,
 }: FieldProps & { id: string; describedBy: string }) {
-  const common = { id, 'aria-describedby': describedBy, 'aria-invalid': problem !== undefined }
+  const common = {
+    id,
+    'aria-invalid': problem !== undefined,
+    ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }),
+  }
+  if (isSwitch(info)) {
+    return (
+      <input
+        {...common}
+        type="checkbox"
+        checked={(value ?? info.preset) === true}
+        onChange={({ currentTarget: { checked } }) => onChange(checked === info.preset ? undefined : checked)}
+      />
+    )
+  }
   if (info.kind === 'flag') {
-    const absent = info.preset === undefined ? 'Not set' : `Default: ${info.preset === true ? 'yes' : 'no'}`
     return (
       <select
         {...common}
         value={asText(value)}
         onChange={({ currentTarget: { value: text } }) => onChange(text === '' ? undefined : text === 'true')}
       >
-        <option value="">{absent}</option>
+        <option value="">{valueLabel(info.name, '')}</option>
         <option value="true">Yes</option>
         <option value="false">No</option>
       </select>
     )
   }
   if (info.kind === 'choice') {
-    const offered = values ?? info.values.map((each) => ({ value: each, label: each }))
-    const absent = info.preset === undefined ? 'Not set' : `Default: ${asText(info.preset)}`
+    const spell = (each: string) => valueLabel(info.name, each)
+    const offered = values ?? info.values.map((each) => ({ value: each, label: spell(each) }))
+    const absent = info.preset === undefined ? 'Default' : `${spell(asText(info.preset))} (default)`
     return (
       <select {...common} value={asText(value)} onChange={(event) => onChange(event.currentTarget.value)}>
         {values ? null : <option value="">{absent}</option>}
@@ -135,6 +179,7 @@ function Control({
     value: asText(value),
     onInput: ({ currentTarget: { value: text } }: { currentTarget: HTMLInputElement }) =>
       onChange(info.kind === 'number' ? numberOf(text) : text),
+    ...(onCommit ? { onChange: onCommit } : {}),
   }
   if (secretMembers.some((name) => name === info.name)) return <input {...typed} type="password" />
   const inputMode = info.kind === 'number' ? 'decimal' : 'text'

@@ -1,136 +1,182 @@
-// In charge of: the parts of the form, one below the other, and leading to the first thing that is not right.
-// Not in charge of: judging and sending (sending.ts), single parts.
-import { useRef, useState } from 'preact/hooks'
-import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
-import { withMember, withSource, type Body } from './body.ts'
-import { Options } from './options.tsx'
-import { Profiles } from './profiles.tsx'
-import { audioInfos, videoInfos } from './schema.ts'
-import { Send } from './send.tsx'
-import { useSending } from './sending.ts'
+// In charge of: the parts of the form and what they share: source, preset and settings on one side, what becomes of them on
+// the other; and leading to the first thing that is not right. Not in charge of: single parts.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { builtInPresets } from '#contract/presets.ts'
+import type { Preset } from '#contract/answers.ts'
+import type { Problem } from '#contract/errors.ts'
+import { isSegmented } from '#contract/availability.ts'
+import { ApiError, listPresets } from '../api.ts'
+import { asError, type Failure } from '../parts/notice.tsx'
+import { currentTransfers, useTransfers } from '../transfers/store.ts'
+import { useAnalyses, type Readable } from './analysis.ts'
+import { ApiNames } from './api-names.ts'
+import { bodyWith, withInput, type Body } from './body.ts'
+import { createJobs } from './creating.ts'
+import { plannedProfiles } from './estimate.ts'
+import { judge, providerOf, spoken } from './judge.ts'
+import { ManagePresets, Presets } from './presets.tsx'
+import { Request } from './request.tsx'
+import { Settings } from './settings.tsx'
 import { Source } from './source.tsx'
-import { offered, withPreset } from './start.ts'
-import { Store } from './store.tsx'
+import { isUpload, sourcesOf, type Chosen } from './sources.ts'
+import { Summary } from './summary.tsx'
 
 interface FormProps {
-  body: Body
-  setBody: (body: Body) => void
+  initial: Body
+  chosen: readonly Chosen[]
   /** The earlier job that it began with. */
   from: number | null
 }
 
-export function Form({ body, setBody, from }: FormProps) {
-  const [preset, setPreset] = useState(from === null ? (offered[0]?.id ?? '') : '')
-  const form = useRef<HTMLFormElement>(null)
-  const showFirst = () =>
-    requestAnimationFrame(() => {
-      const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], .problem')
-      wrong?.closest('details')?.setAttribute('open', '')
-      const target = wrong?.matches('.problem')
-        ? wrong.closest<HTMLElement>('[data-path]')?.querySelector('input')
-        : wrong
-      target?.focus()
-      wrong?.scrollIntoView({ block: 'center' })
-    })
-  const sending = useSending(body, showFirst)
-  const { problems } = sending
-  const change = (next: Body) => {
+/** What nobody is told before having had the time to give it. */
+const EARLY: readonly string[] = ['required', 'invalid_length']
+
+export function Form({ initial, chosen: before, from }: FormProps) {
+  const [body, setBody] = useState(initial)
+  // Uploads that were begun on another visit and have no job yet are offered again.
+  const [chosen, setChosen] = useState<readonly Chosen[]>(() =>
+    before.length > 0 || from !== null
+      ? before
+      : currentTransfers().flatMap(({ id, order }) => (order === null ? [{ transfer: id }] : [])),
+  )
+  const [presets, setPresets] = useState<readonly Preset[]>(builtInPresets)
+  const [presetId, setPresetId] = useState(from === null ? (builtInPresets[0]?.preset_id ?? null) : null)
+  const [names, setNames] = useState(false)
+  const [tried, setTried] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<ApiError | Failure | null>(null)
+  /** The address that may be read, with its credentials. */
+  const [confirmed, setConfirmed] = useState<string | null>(null)
+  const form = useRef<HTMLDivElement>(null)
+  const readPresets = () => void listPresets().then(setPresets, () => undefined)
+  useEffect(readPresets, [])
+
+  const transfers = useTransfers()
+  const sources = useMemo(() => sourcesOf(body, chosen, transfers), [body, chosen, transfers])
+  const judged = useMemo(() => judge(body, sources, location.origin), [body, sources])
+  const right = judged.problems.length === 0
+  const uploads = isUpload(body)
+  const readable = sources.flatMap(({ key, input }): Readable[] =>
+    input !== null && (uploads || key === confirmed) ? [{ key, input }] : [],
+  )
+  const analyses = useAnalyses(readable, right ? body : null)
+  const [first] = sources
+  const source = first ? (analyses.get(first.key)?.source ?? null) : null
+  const estimate = first ? (analyses.get(first.key)?.estimate ?? null) : null
+
+  // What the service found beyond the form: an upload that is gone, a source that it may not read.
+  const answered = failure instanceof ApiError ? spoken(failure.problems, body) : []
+  const all = [...judged.problems, ...answered]
+  const problems = tried ? all : all.filter(({ code }) => !EARLY.includes(code))
+  // One wish has one name, so that sending it twice makes one job.
+  const once = useMemo(() => crypto.randomUUID(), [body, chosen])
+  const current = presets.find(({ preset_id: id }) => id === presetId) ?? null
+
+  const change = (next: Body): void => {
     setBody(next)
-    sending.forget()
+    setFailure(null)
   }
-  const { input: source, output: destination } = body.cloud_credentials
+  const choose = (preset: Preset): void => {
+    setPresetId(preset.preset_id)
+    change(bodyWith(preset.job, body))
+  }
+  const show = ({ field }: Pick<Problem, 'field'>): void => {
+    requestAnimationFrame(() => {
+      const places = [...(form.current?.querySelectorAll<HTMLElement>('[data-path]') ?? [])]
+      const place =
+        places.find((each) => each.dataset['path'] === field) ??
+        places.find((each) => field.startsWith(each.dataset['path'] ?? '-'))
+      const target =
+        place?.querySelector<HTMLElement>('input, select, textarea, button') ??
+        form.current?.querySelector<HTMLElement>('.problem')
+      for (let around = place?.closest('details'); around; around = around.parentElement?.closest('details'))
+        around.open = true
+      target?.focus()
+      target?.scrollIntoView({ block: 'center' })
+    })
+  }
+  const create = async (): Promise<void> => {
+    setTried(true)
+    setFailure(null)
+    const [wrong] = judged.problems
+    if (wrong) return show(wrong)
+    setBusy(true)
+    try {
+      await createJobs(sources, body, once)
+    } catch (error) {
+      setFailure(error instanceof ApiError ? error : asError(error))
+      setBusy(false)
+      const [found] = error instanceof ApiError ? error.problems : []
+      if (found) show(found)
+    }
+  }
 
   return (
-    <form
-      class="columns"
-      ref={form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void sending.send('create')
-      }}
-    >
-      <div class="column">
-        <section class="card" aria-labelledby="source">
+    <ApiNames.Provider value={names}>
+      <div class="create" ref={form}>
+        <section class="card area-source" aria-labelledby="source">
           <h2 id="source">Source</h2>
-          {from !== null && source['cloud_provider'] !== 'file-upload' ? (
-            <p class="help">Keys and queries of addresses are not given back by the service: type them again.</p>
-          ) : null}
           <Source
-            input={body['input']}
-            credentials={source}
+            body={body}
+            onBody={change}
+            chosen={chosen}
+            onChosen={(next) => {
+              setChosen(next)
+              setFailure(null)
+            }}
+            sources={sources}
+            analyses={analyses}
             problems={problems}
-            onInput={(input) => change(withMember(body, 'input', input))}
-            onCredentials={(credentials) => change(withSource(body, credentials))}
+            onAddress={() => setConfirmed(first?.key ?? null)}
+            again={from !== null}
           />
         </section>
-        <section class="card" aria-labelledby="wish">
-          <h2 id="wish">What should become of it?</h2>
-          <fieldset class="presets">
-            <legend class="hidden">Preset</legend>
-            {offered.map((each) => (
-              <label key={each.id} class="preset">
-                <input
-                  type="radio"
-                  name="preset"
-                  checked={preset === each.id}
-                  onChange={() => {
-                    setPreset(each.id)
-                    change(withPreset(body, each))
-                  }}
-                />
-                <strong>{each.title}</strong>
-                <span class="help">{each.description}</span>
-              </label>
-            ))}
-          </fieldset>
+        <section class="card area-presets" aria-labelledby="output-settings">
+          <h2 id="output-settings">Output settings</h2>
+          <Presets presets={presets} current={current} body={body} source={source} onChoose={choose} />
         </section>
-        <section class="card" aria-labelledby="renditions">
-          <h2 id="renditions">Renditions</h2>
-          <Profiles
-            list="videoProfiles"
-            singular="Rendition"
-            infos={videoInfos}
-            first={['output', 'width', 'height', 'video_bitrate', 'video_bitrate_mode']}
-            value={body.videoProfiles}
-            bounds={VIDEO_PROFILES}
-            fresh={{ output: '', width: 0, height: 720, video_bitrate: 2600 }}
+        <div class="area-summary">
+          <Summary
+            sources={sources}
+            analyses={analyses}
+            problems={tried ? all : []}
+            warnings={judged.warnings}
+            provider={providerOf(body)}
+            busy={busy}
+            failure={failure && answered.length === 0 ? { code: failure.code, message: failure.message } : null}
+            onCreate={() => void create()}
+            onShow={show}
+          />
+        </div>
+        <section class="card area-settings" aria-labelledby="customise">
+          <h2 id="customise">Customise</h2>
+          <Settings
+            body={body}
             problems={problems}
-            onChange={(videoProfiles) => change({ ...body, videoProfiles })}
+            onChange={change}
+            planned={estimate ? plannedProfiles(estimate, isSegmented(body), body['output_container']) : []}
+          />
+          <ManagePresets
+            body={body}
+            current={current}
+            onReset={choose}
+            onChanged={(made) => {
+              readPresets()
+              if (made) {
+                setPresets((known) => [...known.filter(({ preset_id: id }) => id !== made.preset_id), made])
+                setPresetId(made.preset_id)
+              } else setPresetId(null)
+            }}
           />
         </section>
-        <section class="card" aria-labelledby="tracks">
-          <h2 id="tracks">Sound</h2>
-          {body.audioProfiles.length === 0 ? <p class="help">Without sound.</p> : null}
-          <Profiles
-            list="audioProfiles"
-            singular="Track"
-            infos={audioInfos}
-            first={['audio_codec', 'audio_channels', 'audio_bitrate', 'source_stream']}
-            value={body.audioProfiles}
-            bounds={AUDIO_PROFILES}
-            fresh={{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1' }}
-            problems={problems}
-            onChange={(audioProfiles) => change({ ...body, audioProfiles })}
+        <div class="area-request">
+          <Request
+            body={uploads && first?.input != null ? withInput(body, first.input) : body}
+            names={names}
+            onNames={setNames}
           />
-        </section>
-        <section class="card" aria-labelledby="destination">
-          <h2 id="destination">Destination</h2>
-          <Store
-            side="output"
-            value={destination}
-            problems={problems}
-            onChange={(output) => change({ ...body, cloud_credentials: { input: source, output } })}
-          />
-        </section>
-        <section class="card" aria-labelledby="options">
-          <h2 id="options">Options</h2>
-          <Options body={body} problems={problems} onChange={(name, value) => change(withMember(body, name, value))} />
-        </section>
+        </div>
       </div>
-      <div class="column side">
-        <Send body={body} sending={sending} />
-      </div>
-    </form>
+    </ApiNames.Provider>
   )
 }

@@ -1,4 +1,4 @@
-// In charge of: which field of a job stands in which part of the form. A test sees that none is missing.
+// In charge of: which field of a job stands in which part of the form. A test checks that none is missing.
 
 export interface Group {
   id: string
@@ -16,44 +16,33 @@ export const groups: readonly Group[] = [
       'segmented_output_dash',
       'segment_length',
       'master_variant_mode',
+      'thumbnails',
+      'preview',
       'create_tar_file',
-      'bucket_output_path',
       'audio_output_path',
       'cache_control',
       'program_start_time',
     ],
   },
   {
-    id: 'video',
-    title: 'Video',
-    fields: [
-      'video_codec',
-      'h264_quality',
-      'gop_length',
-      'ip_distance',
-      'keep_fps',
-      'dynamic_range',
-      'allow_upscaling',
-      'ladder',
-    ],
+    id: 'encoding',
+    title: 'Video encoding',
+    fields: ['video_codec', 'h264_quality', 'gop_length', 'ip_distance', 'keep_fps', 'dynamic_range'],
   },
   {
-    id: 'picture',
-    title: 'Picture',
+    id: 'frame',
+    title: 'Frame and logo',
     fields: [
       'video_aspect_ratio',
       'picture_transform',
       'rotation_blackness',
       'force_progressive',
       'auto_detelecine_flag',
-      'thumbnails',
-      'preview',
       'logo_url',
       'logo_position',
       'logo_opacity',
     ],
   },
-  { id: 'sound', title: 'Sound', fields: ['audio_volume', 'loudness_lufs'] },
   {
     id: 'broadcast',
     title: 'Captions, cues and programs',
@@ -68,5 +57,22 @@ export const groups: readonly Group[] = [
   { id: 'notice', title: 'Notification', fields: ['webhook_url'] },
 ]
 
+/** Of the audio as a whole, below its tracks. */
+export const audioFields: readonly string[] = ['audio_volume', 'loudness_lufs']
+/** Above the renditions. */
+export const renditionFields: readonly string[] = ['allow_upscaling']
+/** Beside where the outputs go. */
+export const destinationFields: readonly string[] = ['bucket_output_path']
+
 /** Fields with a place of their own, and second names of others. */
-export const elsewhere: readonly string[] = ['input', 'separate_audio', 'scte35_passthrough', 'preset', 'metadata']
+export const elsewhere: readonly string[] = [
+  'input',
+  'ladder',
+  'metadata',
+  'preset',
+  'separate_audio',
+  'scte35_passthrough',
+  ...audioFields,
+  ...renditionFields,
+  ...destinationFields,
+]

@@ -1,7 +1,8 @@
-// In charge of: the lists of renditions and of sound, each with the fields of its schema.
+// In charge of: the lists of renditions and of audio tracks, each with the fields of its schema.
 import type { Problem } from '#contract/errors.ts'
 import { problemAt, withMember, type Members } from './body.ts'
 import { Fields } from './field.tsx'
+import { renamed } from './naming.ts'
 import type { FieldInfo } from './schema.ts'
 
 interface ProfilesProps {
@@ -18,47 +19,56 @@ interface ProfilesProps {
   problems: readonly Problem[]
 }
 
+/** With the member, and a name that goes on saying the height that it has. */
+function changed(profile: Members, name: string, value: unknown): Members {
+  const next = withMember(profile, name, value)
+  return name === 'height' ? withMember(next, 'output', renamed(profile['output'], value)) : next
+}
+
 export function Profiles(props: ProfilesProps) {
   const { list, singular, infos, first, value, bounds, fresh, onChange, problems } = props
   const problem = problemAt(problems, list)
+  // What each means is said under "More"; in the row it would be said again for each.
+  const brief = [...infos.values()].map((info) => ({ ...info, description: '' }))
   return (
     <>
       {value.map((profile, index) => {
         const path = `${list}[${index}]`
+        const own = problemAt(problems, path)
         const show = (shown: readonly FieldInfo[]) => (
           <Fields
             infos={shown}
             at={path}
             members={profile}
             problems={problems}
-            onChange={(name, next) => onChange(value.with(index, withMember(profile, name, next)))}
+            onChange={(name, next) => onChange(value.with(index, changed(profile, name, next)))}
           />
         )
-        const all = [...infos.values()]
-        const others = all.filter(({ name }) => !first.includes(name))
+        const others = [...infos.values()].filter(({ name }) => !first.includes(name))
         const wrong = others.some(({ name }) => problemAt(problems, `${path}.${name}`))
         return (
           // oxlint-disable-next-line react/no-array-index-key -- a profile is its position; nothing else names it
-          <fieldset key={index} class="profile">
+          <fieldset key={index} class={`profile ${list}`} data-path={path}>
             <legend>
               {singular} {index + 1}
             </legend>
-            {show(all.filter(({ name }) => first.includes(name)))}
-            <details open={wrong || undefined}>
-              <summary>
-                More<span class="hidden"> of {`${singular} ${index + 1}`}</span>
-              </summary>
-              {show(others)}
-            </details>
             <button
               type="button"
-              class="quiet remove"
+              class="quiet small remove"
               disabled={value.length <= bounds.minimum}
-              aria-label={`Remove ${singular} ${index + 1}`}
+              aria-label={`Remove ${singular.toLowerCase()} ${index + 1}`}
               onClick={() => onChange(value.toSpliced(index, 1))}
             >
               Remove
             </button>
+            {own ? <p class="problem">{own.message}</p> : null}
+            {show(brief.filter(({ name }) => first.includes(name)))}
+            <details open={wrong || undefined}>
+              <summary>
+                More<span class="hidden"> settings of {`${singular.toLowerCase()} ${index + 1}`}</span>
+              </summary>
+              {show(others)}
+            </details>
           </fieldset>
         )
       })}

@@ -1,74 +1,180 @@
-// In charge of: the source: a file that is uploaded now or was before, or an address.
-// Not in charge of: sending the file (parts/upload-box.tsx).
-import { useState } from 'preact/hooks'
+// In charge of: the source: files that are uploaded now or were before, or an address.
+// Not in charge of: what is known of each (source-card.tsx), sending files (transfers/).
+import { useEffect, useId, useState } from 'preact/hooks'
+import type { ListedUpload } from '#contract/answers.ts'
 import type { Problem } from '#contract/errors.ts'
-import { UploadBox, type Stage } from '../parts/upload-box.tsx'
-import { problemAt, type Members } from './body.ts'
-import { EarlierUploads } from './earlier-uploads.tsx'
+import { listUploads } from '../api.ts'
+import { DropZone } from '../parts/drop-zone.tsx'
+import { upload } from '../transfers/store.ts'
+import { ago, bytes } from '../words.ts'
+import type { Analysis } from './analysis.ts'
+import { problemAt, withMember, withSource, type Body } from './body.ts'
 import { Field } from './field.tsx'
+import { ADDRESSES } from './messages.ts'
 import { jobInfos } from './schema.ts'
-import { Store } from './store.tsx'
+import { SourceCard } from './source-card.tsx'
+import { isUpload, type Chosen, type Source as OneSource } from './sources.ts'
+import { ChooseStore, Credentials } from './store.tsx'
 
 interface SourceProps {
-  input: unknown
-  credentials: Members
-  onInput: (input: string) => void
-  onCredentials: (credentials: Members) => void
+  body: Body
+  onBody: (body: Body) => void
+  chosen: readonly Chosen[]
+  onChosen: (change: (chosen: readonly Chosen[]) => readonly Chosen[]) => void
+  sources: readonly OneSource[]
+  analyses: ReadonlyMap<string, Analysis>
   problems: readonly Problem[]
+  /** The address is complete: it may be read. */
+  onAddress: () => void
+  /** Begun from an earlier job, whose secrets are not known. */
+  again: boolean
 }
 
-const FORMS: Readonly<Record<string, string>> = {
-  http: 'https://example.com/film.mp4',
-  aws: 's3://bucket/film.mp4',
-  oracle: 'oci://namespace/bucket/film.mp4',
-  gcloud: 'gs://bucket/film.mp4',
-  'vendor-store': 'out/5f0c…/film.mp4, the location that the job’s outputs show',
-}
-
-export function Source({ input, credentials, onInput, onCredentials, problems }: SourceProps) {
-  const provider = String(credentials['cloud_provider'])
-  const info = jobInfos.get('input')
-  const form = FORMS[provider]
+export function Source(props: SourceProps) {
+  const { body, onBody, chosen, onChosen, sources, analyses, problems, onAddress, again } = props
+  const { input: credentials } = body.cloud_credentials
+  const uploads = isUpload(body)
+  const problem = problemAt(problems, 'input')
   return (
     <>
-      <Store side="input" value={credentials} problems={problems} onChange={onCredentials} />
-      {provider === 'file-upload' ? (
-        <Upload input={input} onInput={onInput} problem={problemAt(problems, 'input')} />
-      ) : info ? (
-        <Field
-          info={{ ...info, label: 'Address', description: form ? `Like ${form}` : info.description }}
-          path="input"
-          value={input}
-          problem={problemAt(problems, 'input')}
-          onChange={(value) => onInput(typeof value === 'string' ? value : '')}
+      <ChooseStore
+        side="input"
+        legend="Where the source is"
+        value={credentials}
+        onChoose={(provider) => onBody(withSource(body, { cloud_provider: provider }))}
+      />
+      {uploads ? null : (
+        <Address
+          body={body}
+          onBody={onBody}
+          problems={problems}
+          onAddress={onAddress}
+          again={again}
+          analyses={analyses}
+          sources={sources}
         />
+      )}
+      {sources.length === 0 || (!uploads && !sources.some(({ key }) => analyses.has(key))) ? null : (
+        <ul class="source-cards">
+          {sources.map((source, index) => (
+            <SourceCard
+              key={source.key}
+              source={source}
+              analysis={analyses.get(source.key)}
+              onRemove={
+                uploads
+                  ? () => onChosen((before) => before.filter((each) => each !== chosenOf(before, source, index)))
+                  : null
+              }
+            />
+          ))}
+        </ul>
+      )}
+      {uploads ? (
+        <div class="field" data-path="input">
+          <DropZone
+            compact={sources.length > 0}
+            problem={problem?.message}
+            onFiles={(files) => {
+              const ids = upload(files)
+              onChosen((before) => [...before, ...ids.map((id) => ({ transfer: id }))])
+            }}
+          />
+          <EarlierUploads
+            chosen={chosen}
+            onChoose={(found) => onChosen((before) => [...before, { upload: found }])}
+            empty={sources.length === 0}
+          />
+        </div>
       ) : null}
     </>
   )
 }
 
-interface UploadProps {
-  input: unknown
-  onInput: (input: string) => void
-  problem: Problem | undefined
+function chosenOf(all: readonly Chosen[], { key }: OneSource, _index: number): Chosen | undefined {
+  return all.find((each) => ('upload' in each ? `upload:${each.upload.input}` : `transfer:${each.transfer}`) === key)
 }
 
-function Upload({ input, onInput, problem }: UploadProps) {
-  const [stage, setStage] = useState<Stage | null>(null)
-  const sending = stage !== null && !stage.done
+type AddressProps = Pick<SourceProps, 'body' | 'onBody' | 'problems' | 'onAddress' | 'again' | 'analyses' | 'sources'>
+
+function Address({ body, onBody, problems, onAddress, again, analyses, sources }: AddressProps) {
+  const { input: credentials } = body.cloud_credentials
+  const provider = String(credentials['cloud_provider'])
+  const info = jobInfos.get('input')
+  const busy = sources.some(({ key }) => analyses.get(key)?.busy === true)
+  if (!info) return null
   return (
-    <div class="field" data-path="input">
-      <UploadBox
-        onStage={(next) => {
-          setStage(next)
-          if (next && !next.done) onInput('')
-        }}
-        onUploaded={(uploaded) => onInput(uploaded.input)}
-      />
-      <EarlierUploads input={typeof input === 'string' ? input : ''} onInput={onInput} disabled={sending} />
-      <div aria-live="polite">
-        {problem ? <p class="problem">{sending ? 'The file is still being sent.' : problem.message}</p> : null}
+    <>
+      {again ? (
+        <p class="help">The service does not return secrets. Enter passwords, keys and signed addresses again.</p>
+      ) : null}
+      <div class="address-line">
+        <Field
+          info={{
+            ...info,
+            label: provider === 'http' ? 'Address' : 'Location',
+            description: `For example ${ADDRESSES[provider] ?? ''}`,
+          }}
+          path="input"
+          value={body['input']}
+          problem={problemAt(problems, 'input')}
+          onChange={(value) => onBody(withMember(body, 'input', value))}
+          // Others need credentials first.
+          {...(provider === 'http' ? { onCommit: onAddress } : {})}
+        />
+        <button type="button" disabled={busy || !body['input']} onClick={onAddress}>
+          {busy ? 'Analysing …' : 'Analyse source'}
+        </button>
       </div>
+      <Credentials
+        side="input"
+        value={credentials}
+        problems={problems}
+        onChange={(next) => onBody(withSource(body, next))}
+      />
+    </>
+  )
+}
+
+interface EarlierUploadsProps {
+  chosen: readonly Chosen[]
+  onChoose: (upload: ListedUpload) => void
+  /** Nothing was chosen yet: it is one of two ways to begin. */
+  empty: boolean
+}
+
+/** A convenience: without an answer the form goes without. */
+function EarlierUploads({ chosen, onChoose, empty }: EarlierUploadsProps) {
+  const id = useId()
+  const [uploads, setUploads] = useState<ListedUpload[]>([])
+  useEffect(() => {
+    const stopped = new AbortController()
+    listUploads({ state: 'ready' }, stopped.signal).then(
+      (page) => setUploads(page.uploads),
+      () => undefined,
+    )
+    return () => stopped.abort()
+  }, [])
+  const left = uploads.filter(({ input }) => !chosen.some((each) => 'upload' in each && each.upload.input === input))
+  if (!empty || left.length === 0) return null
+  return (
+    <div class="earlier">
+      <label for={id}>Or use an earlier upload</label>
+      <select
+        id={id}
+        value=""
+        onChange={({ currentTarget: { value } }) => {
+          const found = uploads.find(({ input }) => input === value)
+          if (found) onChoose(found)
+        }}
+      >
+        <option value="">Choose an upload</option>
+        {left.map(({ input, name, size, created_at: at }) => (
+          <option key={input} value={input}>
+            {name} ({bytes(size ?? 0)}, {ago(at, Date.now())})
+          </option>
+        ))}
+      </select>
     </div>
   )
 }

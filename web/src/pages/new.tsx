@@ -1,37 +1,61 @@
 // In charge of: the page of a new job: what its form begins with.
 // Not in charge of: the form (form/form.tsx).
 import { useEffect, useState } from 'preact/hooks'
-import { readJob } from '../api.ts'
-import { bodyOf, type Body } from '../form/body.ts'
+import { builtInPresets } from '#contract/presets.ts'
+import { listUploads, readJob } from '../api.ts'
+import { bodyOf, bodyWith, withInput, type Body } from '../form/body.ts'
 import { Form } from '../form/form.tsx'
-import { offered, startOf } from '../form/start.ts'
+import { isUpload, type Chosen } from '../form/sources.ts'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 
-function begin(upload: number | null): Body | null {
-  const [preset] = offered
-  if (!preset) return null
-  return { ...startOf(preset), ...(upload === null ? {} : { input: `${location.origin}/uploads/${upload}` }) }
+interface Beginning {
+  body: Body
+  chosen: readonly Chosen[]
+}
+
+const fresh = (): Body => bodyWith(builtInPresets[0]?.job ?? {}, null)
+
+const numberOf = (input: string): number => Number(/(\d+)$/.exec(input)?.[1])
+
+/** An upload by its number; one that is listed no more is named by it, and the service says that it is gone. */
+async function uploadOf(number: number): Promise<Chosen> {
+  const { uploads } = await listUploads({ state: 'ready' })
+  const found = uploads.find(({ uploaded_file_number: each }) => each === number)
+  const input = `${location.origin}/uploads/${number}`
+  return { upload: found ?? { input, name: `Upload ${number}`, size: null } }
+}
+
+async function begin(from: number | null, upload: number | null): Promise<Beginning> {
+  if (upload !== null) return { body: fresh(), chosen: [await uploadOf(upload)] }
+  if (from === null) return { body: fresh(), chosen: [] }
+  const { config } = await readJob(from)
+  const body = bodyOf(config)
+  if (!isUpload(body)) return { body, chosen: [] }
+  return { body: withInput(body, null), chosen: [await uploadOf(numberOf(config.input))] }
 }
 
 /** `from` = number of an earlier job, `upload` = of a file. */
 export function NewJob({ from, upload }: { from: number | null; upload: number | null }) {
-  const [body, setBody] = useState(() => (from === null ? begin(upload) : null))
+  const [beginning, setBeginning] = useState<Beginning | null>(() =>
+    from === null && upload === null ? { body: fresh(), chosen: [] } : null,
+  )
   const [failure, setFailure] = useState<Failure | null>(null)
   useEffect(() => {
-    if (from === null) return
-    readJob(from).then(
-      ({ config }) => setBody(bodyOf(config)),
-      (error: unknown) => setFailure(asError(error)),
-    )
-  }, [from])
+    if (from === null && upload === null) return
+    begin(from, upload).then(setBeginning, (error: unknown) => setFailure(asError(error)))
+  }, [from, upload])
   return (
     <>
       <div class="head">
-        <h1>{from === null ? 'New job' : `Job ${from} again`}</h1>
+        <h1>{from === null ? 'Create job' : `Create job from job ${from}`}</h1>
       </div>
       {failure ? <Trouble failure={failure} /> : null}
-      {body ? <Form body={body} setBody={setBody} from={from} /> : failure ? null : <Loading label="Loading the job" />}
+      {beginning ? (
+        <Form initial={beginning.body} chosen={beginning.chosen} from={from} />
+      ) : failure ? null : (
+        <Loading label={from === null ? 'Loading the upload' : 'Loading the job'} />
+      )}
     </>
   )
 }

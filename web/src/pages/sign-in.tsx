@@ -7,6 +7,7 @@ import { signIn } from '../session.ts'
 
 export function SignIn({ notice }: { notice: string | null }) {
   const [key, setKey] = useState('')
+  const [keep, setKeep] = useState(false)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | null>(null)
   const input = useRef<HTMLInputElement>(null)
@@ -16,14 +17,15 @@ export function SignIn({ notice }: { notice: string | null }) {
     event.preventDefault()
     const given = key.trim()
     if (given === '') {
-      setFailure({ code: 'required', message: 'Paste your API key first.' })
+      setFailure({ code: 'required', message: 'Enter your API key.' })
+      input.current?.focus()
       return
     }
     setBusy(true)
     try {
       const scope = await tryKey(given)
-      signIn(given)
       if (scope === 'admin' && location.pathname === '/') navigate('/keys')
+      signIn(given, scope, keep)
     } catch (error) {
       setFailure(asError(error))
       setBusy(false)
@@ -33,30 +35,48 @@ export function SignIn({ notice }: { notice: string | null }) {
 
   return (
     <main class="sign-in">
-      <h1>
-        <img src="/icon.svg" alt="" width="40" height="40" />
-        Splicepoint
-      </h1>
+      <div class="sign-in-head">
+        <img src="/icon.svg" alt="" width="44" height="44" />
+        <h1>Sign in to Splicepoint</h1>
+        <p class="help">Transcode video to MP4, HLS and DASH.</p>
+      </div>
       {notice === null ? null : <Notice kind="warning">{notice}</Notice>}
-      <form onSubmit={(event) => void submit(event)}>
-        <label for="key">API key</label>
-        <input
-          id="key"
-          ref={input}
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          value={key}
-          onInput={(event) => setKey(event.currentTarget.value)}
-          aria-describedby="key-help"
-          aria-invalid={failure !== null}
-        />
-        <p id="key-help" class="help">
-          It stays in this tab and is forgotten when the tab is closed. <code>npm start</code> prints one.
-        </p>
-        <div aria-live="assertive">{failure === null ? null : <Notice kind="error">{failure.message}</Notice>}</div>
-        <button type="submit" class="primary" disabled={busy}>
-          {busy ? 'Trying the key …' : 'Sign in'}
+      {/* Posted nowhere: it is what password managers look for. */}
+      <form method="post" onSubmit={(event) => void submit(event)}>
+        <div class={failure ? 'field wrong' : 'field'}>
+          <label for="key">API key</label>
+          <input
+            id="key"
+            ref={input}
+            type="password"
+            autocomplete="current-password"
+            spellcheck={false}
+            placeholder="sp_…"
+            value={key}
+            onInput={(event) => setKey(event.currentTarget.value)}
+            aria-describedby={failure ? 'key-problem key-help' : 'key-help'}
+            aria-invalid={failure !== null}
+          />
+          <div aria-live="assertive">
+            {failure === null ? null : (
+              <p class="problem" id="key-problem">
+                {failure.message}
+              </p>
+            )}
+          </div>
+          <p id="key-help" class="help">
+            Running it yourself? <code>npm start</code> prints a key.
+          </p>
+        </div>
+        <label class="check">
+          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
+          <span>
+            Stay signed in
+            <span class="help">Keeps the key in this browser until you sign out. Not for shared computers.</span>
+          </span>
+        </label>
+        <button type="submit" class="primary large" disabled={busy}>
+          {busy ? 'Checking the key …' : 'Sign in'}
         </button>
       </form>
     </main>

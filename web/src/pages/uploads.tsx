@@ -1,4 +1,4 @@
-// In charge of: the files that were uploaded and are still there: sending another one, making a job of one, deleting it.
+// In charge of: the files that were uploaded and are still stored: uploading more, creating a job from one, deleting it.
 import { useEffect, useState } from 'preact/hooks'
 import type { ListedUpload } from '#contract/answers.ts'
 import { deleteUpload, listUploads } from '../api.ts'
@@ -9,9 +9,11 @@ import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { DropZone } from '../parts/drop-zone.tsx'
 import { Bar } from '../parts/progress.tsx'
-import { UploadBox } from '../parts/upload-box.tsx'
 import { Link } from '../router.tsx'
+import { TransferButtons, TransferProgress } from '../transfers/progress.tsx'
+import { upload as uploadFiles, useTransfers, type Transfer } from '../transfers/store.ts'
 import { ago, bytes, moment, until } from '../words.ts'
 
 /** While something is on its way. */
@@ -26,6 +28,9 @@ export function Uploads() {
   const [loading, setLoading] = useState(false)
   const [attempt, setAttempt] = useState(0)
   const again = () => setAttempt((count) => count + 1)
+  const transfers = useTransfers()
+  // The list is read again whenever a file was stored.
+  const stored = transfers.filter(({ state }) => state === 'stored').length
 
   useEffect(() => {
     const stopped = new AbortController()
@@ -46,7 +51,7 @@ export function Uploads() {
     }
     void follow()
     return () => stopped.abort()
-  }, [attempt])
+  }, [attempt, stored])
 
   const remove = async (number: number): Promise<void> => {
     setDeleting(null)
@@ -71,39 +76,58 @@ export function Uploads() {
     }
   }
   const next = shown?.next
+  // With a job to follow they are in the tray.
+  const sending = transfers.filter(({ state, order }) => state !== 'stored' && order === null)
+  // What is sent from here is told by the page itself, and better.
+  const listed = (shown?.items ?? []).filter(
+    ({ state, name, size }) =>
+      state === 'ready' || !sending.some(({ file }) => file.name === name && file.size === size),
+  )
 
   return (
     <>
       <div class="head">
         <h1>Uploads</h1>
       </div>
-      <UploadBox onUploaded={again} />
+      <DropZone onFiles={uploadFiles} compact={sending.length > 0} />
+      {sending.length === 0 ? null : (
+        <ul class="rows sending" aria-label="Uploads in progress">
+          {sending.map((transfer) => (
+            <SendingRow key={transfer.id} transfer={transfer} />
+          ))}
+        </ul>
+      )}
+      <p class="hidden" role="status">
+        {transfers.map(({ file, state }) => (state === 'stored' ? `${file.name} is uploaded. ` : ''))}
+      </p>
       {failure ? <Trouble failure={failure} retry={again} /> : null}
       {shown === null ? (
         failure ? null : (
           <Loading label="Loading the uploads" lines={3} />
         )
-      ) : shown.items.length === 0 ? (
-        <Empty icon="upload" title="Nothing is uploaded">
-          <p>A file that you send here can become as many jobs as you like until it expires.</p>
-        </Empty>
+      ) : listed.length === 0 ? (
+        sending.length > 0 ? null : (
+          <Empty icon="upload" title="No uploads yet">
+            <p>Upload a file once and create as many jobs from it as you like until it expires.</p>
+          </Empty>
+        )
       ) : (
         <ul class="rows uploads">
-          {shown.items.map((upload) => (
+          {listed.map((upload) => (
             <Row key={numberOf(upload)} upload={upload} onDelete={() => setDeleting(upload)} />
           ))}
         </ul>
       )}
       {next ? (
         <button type="button" class="more" disabled={loading} onClick={() => void loadMore(next)}>
-          {loading ? 'Loading …' : 'More'}
+          {loading ? 'Loading …' : 'Load more'}
         </button>
       ) : null}
       {deleting ? (
         <Confirm
           question={`Delete ${deleting.name}?`}
-          consequence="Jobs that have not read it yet will fail. What was made of it stays."
-          action="Delete the file"
+          consequence="Jobs that have not read it yet will fail. Outputs made from it are kept."
+          action="Delete upload"
           onYes={() => void remove(numberOf(deleting))}
           onNo={() => setDeleting(null)}
         />
@@ -123,15 +147,13 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
   return (
     <li class={`row ${state === 'ready' ? 'done' : 'running'}`}>
       <div class="what">
-        <strong>
-          <span class="number">{number}</span> {name}
-        </strong>
+        <strong>{name}</strong>
         <span class="help">
-          {size === null ? 'Size not known yet' : bytes(size)} · sent{' '}
+          {size === null ? 'Size unknown' : bytes(size)} · uploaded{' '}
           <time dateTime={upload.created_at} title={moment(upload.created_at)}>
             {ago(upload.created_at, Date.now())}
           </time>{' '}
-          · removed{' '}
+          · deleted{' '}
           <time dateTime={upload.expires_at} title={moment(upload.expires_at)}>
             {until(upload.expires_at, Date.now())}
           </time>
@@ -139,19 +161,19 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
       </div>
       <div class="how">
         <span class={state === 'ready' ? 'badge done' : 'badge running'}>
-          {state === 'ready' ? 'Ready' : 'Unfinished'}
+          {state === 'ready' ? 'Ready' : 'Incomplete'}
         </span>
         {state === 'receiving' && size !== null ? (
           <>
-            <Bar slim label={`${name}: stored so far`} percent={percent} />
-            <span class="help">{percent} % are here; choose the file again to go on</span>
+            <Bar slim label={`${name}: uploaded so far`} percent={percent} />
+            <span class="help">{percent} % uploaded. Choose the file again to continue.</span>
           </>
         ) : null}
       </div>
       <div class="actions">
         {state === 'ready' ? (
           <Link to={`/new?upload=${number}`} class="button">
-            New job<span class="hidden"> of {name}</span>
+            Create job<span class="hidden"> from {name}</span>
           </Link>
         ) : null}
         <button type="button" class="danger" onClick={onDelete}>
@@ -159,6 +181,20 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
           <span class="hidden">Delete {name}</span>
         </button>
       </div>
+    </li>
+  )
+}
+
+function SendingRow({ transfer }: { transfer: Transfer }) {
+  const { file, preview } = transfer
+  return (
+    <li class="row running">
+      <span class="thumb small">{preview ? <img src={preview.url} alt="" /> : <Icon name="film" size={20} />}</span>
+      <div class="what">
+        <strong>{file.name}</strong>
+        <TransferProgress transfer={transfer} />
+      </div>
+      <TransferButtons transfer={transfer} />
     </li>
   )
 }

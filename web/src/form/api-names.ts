@@ -1,0 +1,4 @@
+// In charge of: whether the form shows the API's name of each field, for who writes requests.
+import { createContext } from 'preact'
+
+export const ApiNames = createContext(false)

@@ -1,0 +1,225 @@
+// In charge of: choosing a preset: those of the service and the account's own, each with how it suits the source; saving the
+// settings as one, changing and deleting it.
+import { useState } from 'preact/hooks'
+import type { Preset } from '#contract/answers.ts'
+import type { SourceReport } from '#contract/estimate.ts'
+import { changePreset, createPreset, deletePreset } from '../api.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { asError, Trouble, type Failure } from '../parts/notice.tsx'
+import { jobOfPreset, type Body } from './body.ts'
+import { fitOf } from './fits.ts'
+
+interface PresetsProps {
+  presets: readonly Preset[]
+  /** null = settings of an earlier job. */
+  current: Preset | null
+  body: Body
+  source: SourceReport | null
+  onChoose: (preset: Preset) => void
+}
+
+export function Presets({ presets, current, source, onChoose, body }: PresetsProps) {
+  const modified = current !== null && isModified(body, current)
+  return (
+    <fieldset class="presets">
+      <legend class="hidden">Preset</legend>
+      {presets.map((preset) => {
+        const { reason, notes } = fitOf(preset.job, source)
+        const chosen = preset.preset_id === current?.preset_id
+        return (
+          <label key={preset.preset_id} class={reason === null ? 'preset' : 'preset unfit'}>
+            <input
+              type="radio"
+              name="preset"
+              checked={chosen}
+              disabled={reason !== null}
+              onChange={() => onChoose(preset)}
+            />
+            <span class="preset-title">
+              <strong>{preset.name}</strong>
+              {preset.built_in ? null : <span class="badge">Saved</span>}
+              {chosen && modified ? <span class="badge dry">Modified</span> : null}
+            </span>
+            <span class="help">{preset.description}</span>
+            {reason === null ? null : <span class="preset-note unfit">{reason}</span>}
+            {notes.map((note) => (
+              <span key={note} class="preset-note">
+                {note}
+              </span>
+            ))}
+          </label>
+        )
+      })}
+    </fieldset>
+  )
+}
+
+/** The same settings in another order are the same settings. */
+function isModified(body: Body, { job }: Preset): boolean {
+  const sorted = (value: object) => JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return sorted(jobOfPreset(body)) !== sorted({ videoProfiles: [], audioProfiles: [], ...job })
+}
+
+interface ManageProps {
+  body: Body
+  current: Preset | null
+  /** To be read again; the one to choose, null = none. */
+  onChanged: (chosen: Preset | null) => void
+  onReset: (preset: Preset) => void
+}
+
+type Question = 'save' | 'rename' | 'delete'
+
+/** Below the settings: what can be done with them as a preset. */
+export function ManagePresets({ body, current, onChanged, onReset }: ManageProps) {
+  const [asking, setAsking] = useState<Question | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const own = current !== null && !current.built_in ? current : null
+  const modified = current !== null && isModified(body, current)
+  const close = () => {
+    setAsking(null)
+    setFailure(null)
+  }
+  const run = async (work: () => Promise<Preset | null>): Promise<void> => {
+    setFailure(null)
+    try {
+      onChanged(await work())
+      setAsking(null)
+    } catch (error) {
+      setFailure(asError(error))
+    }
+  }
+  const job = jobOfPreset(body)
+  return (
+    <div class="manage-presets">
+      <button type="button" onClick={() => setAsking('save')}>
+        Save as preset
+      </button>
+      {own && modified ? (
+        <button
+          type="button"
+          onClick={() =>
+            void run(() => changePreset(own.preset_id, { name: own.name, description: own.description, job }))
+          }
+        >
+          Update “{own.name}”
+        </button>
+      ) : null}
+      {current && modified ? (
+        <button type="button" class="quiet" onClick={() => onReset(current)}>
+          Discard changes
+        </button>
+      ) : null}
+      {own ? (
+        <>
+          <button type="button" class="quiet" onClick={() => setAsking('rename')}>
+            Rename
+          </button>
+          <button type="button" class="quiet" onClick={() => setAsking('delete')}>
+            Delete preset
+          </button>
+        </>
+      ) : null}
+      {failure && asking === null ? <Trouble failure={failure} /> : null}
+      {asking === 'save' ? (
+        <NameDialog
+          title="Save as preset"
+          action="Save preset"
+          name=""
+          description=""
+          failure={failure}
+          onSave={(name, description) => void run(() => createPreset({ name, description, job }))}
+          onClose={close}
+        />
+      ) : null}
+      {asking === 'rename' && own ? (
+        <NameDialog
+          title="Rename preset"
+          action="Rename"
+          name={own.name}
+          description={own.description}
+          failure={failure}
+          onSave={(name, description) =>
+            void run(() => changePreset(own.preset_id, { name, description, job: own.job }))
+          }
+          onClose={close}
+        />
+      ) : null}
+      {asking === 'delete' && own ? (
+        <Confirm
+          question={`Delete the preset “${own.name}”?`}
+          consequence="Jobs that were created with it are not affected."
+          action="Delete preset"
+          onYes={() =>
+            void run(async () => {
+              await deletePreset(own.preset_id)
+              return null
+            })
+          }
+          onNo={close}
+        />
+      ) : null}
+    </div>
+  )
+}
+
+interface NameDialogProps {
+  title: string
+  action: string
+  name: string
+  description: string
+  failure: Failure | null
+  onSave: (name: string, description: string) => void
+  onClose: () => void
+}
+
+function NameDialog({ title, action, failure, onSave, onClose, ...before }: NameDialogProps) {
+  const [name, setName] = useState(before.name)
+  const [description, setDescription] = useState(before.description)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="dialog-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          event.stopPropagation()
+          onSave(name.trim(), description.trim())
+        }}
+      >
+        <label class="field">
+          Name
+          <input
+            type="text"
+            required
+            maxLength={80}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          Description
+          <input
+            type="text"
+            maxLength={500}
+            placeholder="Optional"
+            value={description}
+            onInput={(event) => setDescription(event.currentTarget.value)}
+          />
+        </label>
+        <p class="help">
+          A preset keeps all output settings except the source, the destination’s credentials and metadata.
+        </p>
+        {failure ? <Trouble failure={failure} /> : null}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            {action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

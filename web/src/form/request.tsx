@@ -1,0 +1,39 @@
+// In charge of: the request as the API takes it, for who writes programs: as JSON, as a curl line, and the API's names in
+// the form.
+import { Copy } from '../parts/copy.tsx'
+import { curlLine, shownBody, type Body } from './body.ts'
+
+interface RequestProps {
+  body: Body
+  names: boolean
+  onNames: (shown: boolean) => void
+}
+
+export function Request({ body, names, onNames }: RequestProps) {
+  return (
+    <details class="card request">
+      <summary>API request</summary>
+      <p class="help">The same job by the API. Secrets are hidden here and have to be filled in.</p>
+      <label class="check">
+        <input type="checkbox" checked={names} onChange={(event) => onNames(event.currentTarget.checked)} />
+        <span>Show API names in the form</span>
+      </label>
+      <Shown label="Request as JSON" text={shownBody(body)} />
+      <Shown label="Request with curl" text={curlLine(body, location.origin, false)} />
+    </details>
+  )
+}
+
+function Shown({ label, text }: { label: string; text: string }) {
+  return (
+    <div>
+      <h3>{label}</h3>
+      <div class="quoted">
+        <pre class="code" tabIndex={0} aria-label={label}>
+          {text}
+        </pre>
+        <Copy text={text} what={`the ${label.replace(/^R/, 'r')}`} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,236 @@
+// In charge of: everything of a job that a preset decides, closed until it is wanted, each part with what it is set to.
+import type { ComponentChildren } from 'preact'
+import type { Problem } from '#contract/errors.ts'
+import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
+import { Icon } from '../parts/icon.tsx'
+import { withMember, type Body, type Members } from './body.ts'
+import { Fields } from './field.tsx'
+import { audioFields, destinationFields, groups, renditionFields } from './groups.ts'
+import { valueLabel } from './labels.ts'
+import { Metadata } from './metadata.tsx'
+import { Profiles } from './profiles.tsx'
+import { audioInfos, jobInfos, videoInfos, type FieldInfo } from './schema.ts'
+import { ChooseStore, Credentials, storeName } from './store.tsx'
+
+interface SettingsProps {
+  body: Body
+  problems: readonly Problem[]
+  onChange: (body: Body) => void
+  /** What an automatic ladder became for this source; empty = not known yet. */
+  planned: readonly Members[]
+}
+
+const infosOf = (names: readonly string[]): FieldInfo[] => names.flatMap((name) => jobInfos.get(name) ?? [])
+
+export function Settings({ body, problems, onChange, planned }: SettingsProps) {
+  const set = (name: string, value: unknown) => onChange(withMember(body, name, value))
+  const fieldsOf = (infos: readonly FieldInfo[]) => (
+    <Fields infos={infos} members={body} problems={problems} onChange={set} />
+  )
+  const { input: source, output: destination } = body.cloud_credentials
+  return (
+    <div class="accordion">
+      <Part
+        id="renditions"
+        title="Renditions"
+        summary={renditionSummary(body)}
+        wrong={isWrong(problems, ['videoProfiles', ...renditionFields])}
+      >
+        <Ladder body={body} onChange={onChange} planned={planned} />
+        {body['ladder'] === 'auto' ? null : (
+          <>
+            <Profiles
+              list="videoProfiles"
+              singular="Rendition"
+              infos={videoInfos}
+              first={['output', 'width', 'height', 'video_bitrate', 'video_bitrate_mode']}
+              value={body.videoProfiles}
+              bounds={VIDEO_PROFILES}
+              fresh={FRESH}
+              problems={problems}
+              onChange={(videoProfiles) => onChange({ ...body, videoProfiles })}
+            />
+            {fieldsOf(infosOf(renditionFields))}
+          </>
+        )}
+      </Part>
+      <Part
+        id="audio"
+        title="Audio"
+        summary={audioSummary(body)}
+        wrong={isWrong(problems, ['audioProfiles', ...audioFields])}
+      >
+        {body.audioProfiles.length === 0 ? <p class="help">The outputs have no audio.</p> : null}
+        <Profiles
+          list="audioProfiles"
+          singular="Audio track"
+          infos={audioInfos}
+          first={['audio_codec', 'audio_channels', 'audio_bitrate', 'source_stream', 'optional']}
+          value={body.audioProfiles}
+          bounds={AUDIO_PROFILES}
+          fresh={{ audio_codec: 'aac', audio_channels: '2', audio_bitrate: '128', source_stream: '1', optional: true }}
+          problems={problems}
+          onChange={(audioProfiles) => onChange({ ...body, audioProfiles })}
+        />
+        {fieldsOf(infosOf(audioFields))}
+      </Part>
+      {groups.map(({ id, title, fields }) => {
+        const infos = infosOf(fields)
+        return (
+          <Part key={id} id={id} title={title} summary={givenSummary(body, infos)} wrong={isWrong(problems, fields)}>
+            {fieldsOf(infos)}
+          </Part>
+        )
+      })}
+      <Part
+        id="destination"
+        title="Destination"
+        summary={storeName('output', destination['cloud_provider'])}
+        wrong={isWrong(problems, ['cloud_credentials.output', ...destinationFields])}
+      >
+        <ChooseStore
+          side="output"
+          legend="Destination"
+          value={destination}
+          onChoose={(provider) =>
+            onChange({ ...body, cloud_credentials: { input: source, output: { cloud_provider: provider } } })
+          }
+        />
+        <Credentials
+          side="output"
+          value={destination}
+          problems={problems}
+          onChange={(output) => onChange({ ...body, cloud_credentials: { input: source, output } })}
+        />
+        {fieldsOf(infosOf(destinationFields))}
+      </Part>
+      <Metadata
+        value={body['metadata']}
+        problems={problems}
+        onChange={(value) => set('metadata', value)}
+        wrap={(summary, children) => (
+          <Part id="metadata" title="Metadata" summary={summary} wrong={isWrong(problems, ['metadata'])}>
+            {children}
+          </Part>
+        )}
+      />
+    </div>
+  )
+}
+
+const FRESH: Members = { output: '', width: 0, height: 720, video_bitrate: 2600, video_bitrate_mode: 'vbr' }
+
+/** Below, as well as at it. */
+const isWrong = (problems: readonly Problem[], paths: readonly string[]): boolean =>
+  problems.some(({ field }) =>
+    paths.some((path) => field === path || (/^[.[]/.test(field.slice(path.length)) && field.startsWith(path))),
+  )
+
+interface PartProps {
+  id: string
+  title: string
+  summary: string
+  wrong: boolean
+  children: ComponentChildren
+}
+
+function Part({ id, title, summary, wrong, children }: PartProps) {
+  return (
+    <details class={wrong ? 'part wrong' : 'part'} id={id} open={wrong || undefined}>
+      <summary>
+        <span class="part-title">{title}</span>
+        <span class="part-now">{wrong ? 'Needs attention' : summary}</span>
+        <Icon name="down" size={16} />
+      </summary>
+      <div class="part-body">{children}</div>
+    </details>
+  )
+}
+
+interface LadderProps {
+  body: Body
+  onChange: (body: Body) => void
+  planned: readonly Members[]
+}
+
+/** Renditions that follow from the source, or ones that are chosen. */
+function Ladder({ body, onChange, planned }: LadderProps) {
+  if (!jobInfos.has('ladder')) return null
+  const automatic = body['ladder'] === 'auto'
+  const chosen = planned.length > 0 ? [...planned] : [FRESH]
+  return (
+    <>
+      <fieldset class="segmented">
+        <legend class="hidden">Renditions</legend>
+        <label>
+          <input
+            type="radio"
+            name="ladder"
+            checked={automatic}
+            onChange={() =>
+              onChange({
+                ...withMember(withMember(body, 'allow_upscaling', undefined), 'ladder', 'auto'),
+                videoProfiles: [],
+              })
+            }
+          />
+          <span>Automatic</span>
+        </label>
+        <label>
+          <input
+            type="radio"
+            name="ladder"
+            checked={!automatic}
+            onChange={() =>
+              onChange({ ...withMember(body, 'ladder', undefined), allow_upscaling: false, videoProfiles: chosen })
+            }
+          />
+          <span>Custom</span>
+        </label>
+      </fieldset>
+      {automatic ? (
+        <p class="help">
+          Resolutions and bitrates follow from the source’s size and frame rate, never above the source.
+          {planned.length > 0
+            ? ` For this source: ${planned.map(({ height }) => `${String(height)}p`).join(', ')}.`
+            : ''}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+function renditionSummary(body: Body): string {
+  if (body['ladder'] === 'auto') return 'Automatic'
+  return body.videoProfiles
+    .map(({ width, height }) =>
+      Number(height) > 0 ? `${Number(height)}p` : Number(width) > 0 ? `${Number(width)} wide` : 'Source size',
+    )
+    .join(', ')
+}
+
+function audioSummary({ audioProfiles }: Body): string {
+  return (
+    audioProfiles
+      .map(({ audio_codec: codec = 'aac', audio_channels: channels = '2', audio_bitrate: kbps = '256' }) =>
+        [
+          valueLabel('audio_codec', String(codec)),
+          valueLabel('audio_channels', String(channels)).toLowerCase(),
+          `${String(kbps)} kbps`,
+        ].join(' '),
+      )
+      .join(', ') || 'None'
+  )
+}
+
+/** What was set, else what could be. */
+function givenSummary(body: Body, infos: readonly FieldInfo[]): string {
+  const given = infos.flatMap(({ name, label }) => {
+    const value = body[name]
+    if (typeof value !== 'string' && typeof value !== 'number' && value !== true) return []
+    // The container says what it is.
+    if (name === 'output_container') return [valueLabel(name, String(value))]
+    return [value === true ? label : `${label}: ${valueLabel(name, String(value))}`]
+  })
+  return given.length > 0 ? given.join(' · ') : 'Default'
+}

@@ -1,0 +1,208 @@
+// In charge of: what will be made, what it takes and what is in the way, and the button that creates the job.
+import type { Problem, Warning } from '#contract/errors.ts'
+import type { Estimate, FileReport } from '#contract/estimate.ts'
+import { bitrate } from '../job/measured.ts'
+import { channelsName, codecName, dimensions, framesPerSecond } from '../media-words.ts'
+import { Notice, Trouble, type Failure } from '../parts/notice.tsx'
+import { bytes, dollars, duration } from '../words.ts'
+import type { Analysis } from './analysis.ts'
+import { renditionsOf, totalOf, type Total } from './estimate.ts'
+import { placeOf, reworded } from './messages.ts'
+import type { Source } from './sources.ts'
+
+interface SummaryProps {
+  sources: readonly Source[]
+  analyses: ReadonlyMap<string, Analysis>
+  /** What is in the way; shown when the button was pressed. */
+  problems: readonly Problem[]
+  warnings: readonly Warning[]
+  provider: string
+  busy: boolean
+  failure: Failure | null
+  onCreate: () => void
+  onShow: (problem: Problem) => void
+}
+
+const unstored = ({ input }: Source): boolean => input === null
+
+export function Summary(props: SummaryProps) {
+  const { sources, analyses, problems, warnings, provider, busy, failure, onCreate, onShow } = props
+  const found = sources.flatMap(({ key }) => analyses.get(key) ?? [])
+  const estimates = found.flatMap(({ estimate }) => estimate ?? [])
+  const complete = sources.length > 0 && estimates.length === sources.length
+  const waiting = sources.filter(unstored).length
+  const count = Math.max(1, sources.length)
+  const refused = found.flatMap(({ failure: reason, source }) => (reason && source ? [reason] : []))
+  const told = [
+    ...warnings.map(({ message }) => message),
+    ...estimates.flatMap((each) => each.warnings.map(({ message }) => reworded(message))),
+  ]
+  return (
+    <section class="card sticky summary" aria-labelledby="summary">
+      <h2 id="summary">{sources.length > 1 ? `Summary of ${sources.length} jobs` : 'Summary'}</h2>
+      <div class="summary-scroll">
+        <Figures
+          total={complete ? totalOf(estimates) : null}
+          pending={found.some((each) => each.busy)}
+          empty={
+            sources.length === 0
+              ? 'Add a source to see time, size and cost.'
+              : waiting > 0
+                ? 'Shown when the upload is complete.'
+                : null
+          }
+        />
+        {complete && estimates[0] ? <Planned estimate={estimates[0]} several={sources.length > 1} /> : null}
+        <Warnings messages={[...new Set(told)]} />
+        {refused.map((reason) => (
+          <Trouble key={reason.message} failure={reason} />
+        ))}
+      </div>
+      <div aria-live="polite" class="summary-problems">
+        {problems.length > 0 ? (
+          <Notice kind="error">
+            <p>
+              <strong>
+                {problems.length === 1 ? '1 setting needs attention' : `${problems.length} settings need attention`}
+              </strong>
+            </p>
+            <ul class="plain problems">
+              {problems.map((problem) => (
+                <li key={problem.field + problem.message}>
+                  <button type="button" class="link" onClick={() => onShow(problem)}>
+                    {placeOf(problem.field, provider)}
+                  </button>
+                  <span>{problem.message}</span>
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        ) : null}
+        {failure ? <Trouble failure={failure} /> : null}
+      </div>
+      <div class="create-bar">
+        <button type="button" class="primary large" disabled={busy} onClick={onCreate}>
+          {busy ? 'Creating …' : count > 1 ? `Create ${count} jobs` : 'Create job'}
+        </button>
+        {waiting > 0 ? (
+          <p class="help">
+            {sources.length > 1
+              ? 'Each job starts when its upload is complete.'
+              : 'Starts when the upload is complete.'}
+          </p>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+function Warnings({ messages }: { messages: readonly string[] }) {
+  if (messages.length === 0) return null
+  return (
+    <Notice kind="warning">
+      <ul class="plain">
+        {messages.map((message) => (
+          <li key={message}>{message}</li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
+
+interface FiguresProps {
+  total: Total | null
+  pending: boolean
+  /** Why there are none. */
+  empty: string | null
+}
+
+function Figures({ total, pending, empty }: FiguresProps) {
+  if (total === null && !pending && empty !== null) return <p class="help">{empty}</p>
+  const spell = (name: string, range: Total['seconds'], words: (figure: number) => string) => (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {total === null ? (
+          pending ? (
+            <span class="pulse" />
+          ) : (
+            '–'
+          )
+        ) : range === null ? (
+          'Unknown'
+        ) : (
+          <>
+            ~{words(range.likely)}
+            {range.low === range.high ? null : (
+              <span class="help">
+                {words(range.low)} to {words(range.high)}
+              </span>
+            )}
+          </>
+        )}
+      </dd>
+    </div>
+  )
+  return (
+    <dl class="estimate" aria-busy={pending}>
+      {spell('Encoding time', total?.seconds ?? null, (seconds) =>
+        duration(seconds < 10 ? Number(seconds.toPrecision(2)) : Math.round(seconds)),
+      )}
+      {spell('Output size', total?.bytes ?? null, bytes)}
+      {spell('Cost', total?.dollars ?? null, dollars)}
+    </dl>
+  )
+}
+
+function Planned({ estimate, several }: { estimate: Estimate; several: boolean }) {
+  const videos = renditionsOf(estimate).flatMap(({ path, video }) => (video ? [{ path, video }] : []))
+  const lines = new Set(videos.map(({ video }) => `${codecName(video.codec)} · ${framesPerSecond(video.frame_rate)}`))
+  const audio = audioOf(estimate.plan.outputs)
+  return (
+    <div class="planned-outputs">
+      <h3>{several ? 'Outputs of the first source' : 'Outputs'}</h3>
+      {[...lines].map((line) => (
+        <p key={line} class="help">
+          {line}
+        </p>
+      ))}
+      <ul class="plain renditions">
+        {videos.map(({ path, video }) => (
+          <li key={path}>
+            <strong>{dimensions(video.width, video.height)}</strong>
+            <span>{bitrate(video.bitrate_kbps)}</span>
+          </li>
+        ))}
+        {audio.map(({ words, kbps }) => (
+          <li key={words + kbps}>
+            <strong>{words}</strong>
+            <span>{bitrate(kbps)}</span>
+          </li>
+        ))}
+        {audio.length === 0 ? <li>No audio</li> : null}
+      </ul>
+      <details>
+        <summary>Full plan</summary>
+        <ul class="plain">
+          {estimate.plan.outputs.map(({ path, description }) => (
+            <li key={path}>
+              <strong>{path}</strong>
+              <span class="help">{description.join(' ')}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  )
+}
+
+/** Each kind of track once, however many outputs carry it. */
+function audioOf(outputs: readonly FileReport[]): { words: string; kbps: number }[] {
+  const tracks = outputs.flatMap(({ audio }) =>
+    audio.map(({ codec, channels, bitrate_kbps: kbps }) => ({
+      words: `${codecName(codec)} ${channelsName(channels)}`,
+      kbps,
+    })),
+  )
+  return [...new Map(tracks.map((track) => [track.words + track.kbps, track])).values()]
+}

@@ -1,0 +1,17 @@
+// In charge of: an address that is no page.
+import { Empty } from '../parts/empty.tsx'
+import { Link, PATHS } from '../router.tsx'
+
+export function Nowhere() {
+  return (
+    <>
+      <h1 class="hidden">Page not found</h1>
+      <Empty icon="search" title="Page not found">
+        <p>There is no page at this address. It may have been mistyped or moved.</p>
+        <Link to={PATHS.jobs} class="button primary">
+          Go to jobs
+        </Link>
+      </Empty>
+    </>
+  )
+}
