@@ -8,12 +8,7 @@ import { findChromium } from '../players/browser.ts'
 import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, signIn, visit } from './browser.ts'
 import { isRising, KEEP_SHOWN } from './kept.ts'
-<<<<<<< HEAD
-import { expectCount, expectInPage, expectJson, expectUnchanged, expectValue } from './seen.ts'
-=======
-import { lookAt, LOOKS } from './look.ts'
-import { expectAttribute, expectCount, expectFocus, expectInPage, expectUnchanged, valueLike } from './seen.ts'
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
+import { expectCount, expectInPage, expectUnchanged } from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -95,11 +90,7 @@ test('a further page that arrives after the filters were changed is not put behi
   await expectCount(rows(page)).toBe(25)
   const late = { predicate: (request: Request) => request.url().includes('cursor=26') }
   const ended = Promise.race([page.waitForEvent('requestfinished', late), page.waitForEvent('requestfailed', late)])
-<<<<<<< HEAD
   await page.getByRole('button', { name: 'Show more' }).click()
-=======
-  await page.getByRole('button', { name: /^(Load m|M)ore$/ }).click()
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
   await asked.promise
   await page.getByRole('radio', { name: 'Failed' }).check()
   await page.getByText('film-90.mp4').waitFor()
@@ -114,11 +105,7 @@ test('a further page that arrives after the filters were changed is not put behi
   )
   await page.getByRole('radio', { name: 'All' }).check()
   await page.getByText('film-50.mp4').waitFor()
-<<<<<<< HEAD
   await page.getByRole('button', { name: 'Show more' }).click()
-=======
-  await page.getByRole('button', { name: /^(Load m|M)ore$/ }).click()
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
   await expectCount(rows(page)).toBe(50)
 })
 
@@ -197,70 +184,4 @@ test('a reading of a job that comes after later news does not take its bar back'
   await next.promise
   await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
   expect(await complaints()).toEqual([])
-})
-
-<<<<<<< HEAD
-test('a key is typed beside an address that stays', async () => {
-  const { page } = await visit(browser, service.base)
-  await page.goto('/new')
-  await signIn(page, service.ready.api_key)
-  await page.getByRole('radio', { name: 'S3 bucket' }).first().check()
-  const address = page.getByRole('textbox', { name: /^Address/ })
-  await address.fill('s3://bucket/film.mp4')
-  await page.getByRole('textbox', { name: 'Access key' }).first().fill('AKIA')
-  // The page is done with the key when it shows that the request has one.
-  await page.getByText('The request as JSON').click()
-  const request = page.getByLabel('The request as JSON', { exact: true })
-  await expectJson(request).toMatchObject({
-    input: 's3://bucket/film.mp4',
-    cloud_credentials: { input: { access_key: expect.stringContaining('•') } },
-  })
-  await expectValue(address).toBe('s3://bucket/film.mp4')
-=======
-test('bounds and a webhook are given to a key when it is issued, refused where they stand, and changed', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  await page.addInitScript('navigator.clipboard.writeText = () => Promise.reject(new Error("no"))')
-  await page.goto('/')
-  await signIn(page, service.ready.admin_key)
-  const form = page.getByRole('form', { name: 'Issue a key' })
-  await form.getByLabel('Label').fill('Studio')
-  await form.getByText('Bounds and webhook').click()
-  await form.getByLabel('Requests a minute').fill('0')
-  await form.getByLabel('Bytes of stored uploads').fill('50000000000')
-  await form.getByText('50 GB.').waitFor()
-  await form.getByLabel('Webhook').fill('https://hooks.example.com/in?token=1')
-  await form.getByRole('button', { name: 'Issue a key' }).click()
-  await expectAttribute(form.getByLabel('Requests a minute'), 'aria-invalid').toBe('true')
-  await expectFocus(page, 'inputMode').toBe('decimal')
-  await form.getByLabel('Requests a minute').fill('90')
-  await form.getByRole('button', { name: 'Issue a key' }).click()
-  await valueLike(page.getByLabel('The new key'), /^sp_/)
-  await page.getByRole('button', { name: 'Copy this key' }).click()
-  await page.getByRole('alert').getByText('select the text yourself').waitFor()
-
-  const row = rows(page).filter({ hasText: 'Studio' })
-  await row.getByText('90 requests a minute · 50 GB of uploads · tells https://hooks.example.com/in').waitFor()
-  await row.getByRole('button', { name: 'Change Studio' }).click()
-  const change = page.getByRole('form', { name: 'Change Studio' })
-  await change.getByLabel('Requests a minute').fill('')
-  await change.getByLabel('Priority').fill('11')
-  await change.getByRole('button', { name: 'Save' }).click()
-  await expectAttribute(change.getByLabel('Priority'), 'aria-invalid').toBe('true')
-  await lookAt(page, 'keys-change')
-  await change.getByLabel('Priority').fill('4')
-  await change.getByRole('button', { name: 'Save' }).click()
-  await row.getByText('50 GB of uploads · priority 4 · tells https://hooks.example.com/in').waitFor()
-  await expectFocus(page, 'textContent').toBe('Change Studio')
-  // Refused: jobs to this key, and what was typed wrongly.
-  expect((await complaints()).filter((text) => !/40[03]/.test(text))).toEqual([])
-  for (const [look, options] of LOOKS) {
-    const { page: other } = await visit(browser, service.base, options)
-    await other.goto('/')
-    await signIn(other, service.ready.admin_key)
-    await other.getByText('Bounds and webhook').click()
-    await rows(other).getByRole('button', { name: 'Change' }).first().click()
-    await lookAt(other, `keys-terms-${look}`)
-    await other.context().close()
-  }
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
 })

@@ -67,7 +67,10 @@ beforeAll(async () => {
       videoProfiles: rungs.map((rung) => ({ ...rung, output: `${rung.output}.mp4` })),
     }),
   )
-  for (const id of [segmented, single]) expect((await service.ended(id)).error).toBeNull()
+  for (const id of [segmented, single]) {
+    const { error } = await service.ended(id)
+    if (error !== null) throw new Error(`job ${id} failed: ${error.message}`)
+  }
   hls = await share(segmented, { title: 'Our <b>film</b>' })
   files = await share(single, { title: 'Two versions' })
   const player = await readFile(createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js'))

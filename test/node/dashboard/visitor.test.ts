@@ -62,11 +62,11 @@ test('the page uploads from its own origin, and its backend makes the job; no an
   const status = page.getByRole('status')
   await status.filter({ hasText: /^Uploaded\. Your video is being prepared \(job \d+\)\.$/ }).waitFor()
   const job = Number(/job (\d+)/.exec((await status.textContent()) ?? '')?.[1])
-  const { config } = (await (await service.call(`/api/v0/job/${job}`)).json()) as any
+  const { config }: any = await (await service.call(`/api/v0/job/${job}`)).json()
   expect(config).toMatchObject({ preset: 'hls', metadata: { visitor: 'a visitor' } })
   const stored = await service.call(`/uploads/${config.input}`)
   expect(Buffer.from(await stored.arrayBuffer()).equals(FILE.buffer)).toBe(true)
-  const { uploads } = (await (await service.call('/uploads')).json()) as any
+  const { uploads }: any = await (await service.call('/uploads')).json()
   expect(uploads[0]).toMatchObject({ name: FILE.name, token: { name: 'a visitor' } })
   expect(told.length).toBeGreaterThan(1)
   expect(told.join('\n')).not.toContain(service.ready.api_key)
@@ -83,14 +83,17 @@ test('a connection that drops costs nothing but the bytes on their way', async (
     .filter({ hasText: /^Uploaded/ })
     .waitFor()
   expect(line.faults).toBe(faults + 1)
-  const { uploads } = (await (await service.call('/uploads?limit=1')).json()) as any
+  const { uploads }: any = await (await service.call('/uploads?limit=1')).json()
   const stored = await service.call(`/uploads/${uploads[0].uploaded_file_number}`)
   expect(Buffer.from(await stored.arrayBuffer()).equals(FILE.buffer)).toBe(true)
   await page.context().close()
 })
 
 test('a cancelled upload is removed', async () => {
-  const count = async () => ((await (await service.call('/uploads')).json()) as any).uploads.length as number
+  const count = async () => {
+    const listed: any = await (await service.call('/uploads')).json()
+    return listed.uploads.length as number
+  }
   const before = await count()
   const { faults } = line
   line.fault = { after: 1_000_000, kind: 'hold' }

@@ -11,19 +11,7 @@ import { jobOf, Service } from '../service/service.ts'
 import { launch, requireChromium, shoot, signIn, visit } from './browser.ts'
 import { isRising, KEEP_SHOWN } from './kept.ts'
 import { lookAt, LOOKS } from './look.ts'
-<<<<<<< HEAD
-import {
-  expectAddress,
-  expectAttribute,
-  expectCount,
-  expectFocus,
-  expectInPage,
-  expectValue,
-  textLike,
-} from './seen.ts'
-=======
-import { expectCount, expectFocus, expectInPage, expectValue, textLike, valueLike } from './seen.ts'
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
+import { expectCount, expectFocus, expectInPage, expectValue, textLike } from './seen.ts'
 
 const chromium = await findChromium()
 let service: Service
@@ -149,13 +137,8 @@ test('what the preset HLS and DASH makes plays as both, at the rendition that is
     if (form === 'HLS') await page.getByRole('button', { name: 'Play HLS' }).click()
     await plays(page)
     await page.getByRole('button', { name: 'Settings', exact: true }).click()
-<<<<<<< HEAD
-    await page.getByRole('menuitemradio', { name: '360p', exact: true }).click()
-    await expectInPage(page, `document.querySelector('video')?.videoHeight`).toBe(360)
-=======
     await page.getByRole('menuitemradio', { name: '240p', exact: true }).click()
     await expectInPage(page, `document.querySelector('video')?.videoHeight`).toBe(240)
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
   }
   await shoot(page, 'job-ladder')
   expect(await complaints()).toEqual([])
@@ -234,44 +217,8 @@ test('an earlier job is run again with changes, from its stored configuration', 
   expect((await service.ended(id)).error?.code).toBe('source_address_refused')
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
-<<<<<<< HEAD
   await page.getByRole('link', { name: 'Edit and rerun' }).click()
-  await expectValue(page.getByLabel(/Address/).first()).toBe('http://127.0.0.1:9/film.mp4')
-  expect(await complaints()).toEqual([])
-})
-
-test('problems stand beside their fields, in the words of the service, before anything is sent', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  await page.goto('/new')
-  await signIn(page, service.ready.api_key)
-  const bitrate = page.getByRole('group', { name: 'Rendition 1' }).getByLabel(/Bitrate \(kbps\)/)
-  await bitrate.fill('10')
-  const problem = page.getByText(/should be at least|at least 100/).first()
-  await problem.waitFor()
-  await expectAttribute(bitrate, 'aria-invalid').toBe('true')
-  await page.getByRole('button', { name: 'Start the job' }).click()
-  await page.getByText('Choose a file to upload first.').first().waitFor()
-  await lookAt(page, 'new-problems')
-  await expectAddress(page).toBe('/new')
-  expect(await complaints()).toEqual([])
-})
-
-test('a dry run tells in words what would be made and what it would take', async () => {
-  const { page, complaints } = await visit(browser, service.base)
-  await page.goto('/new')
-  await signIn(page, service.ready.api_key)
-  await page.getByLabel('Media file').setInputFiles(space.file('film.mp4'))
-  await page.getByText('film.mp4 is uploaded').waitFor()
-  await page.getByRole('button', { name: 'Dry run' }).click()
-  await page.getByText(/about \$0\.\d+/).waitFor({ timeout: JOB_PATIENCE_MS })
-  await shoot(page, 'new-estimate')
-  await page.getByRole('link', { name: 'Jobs', exact: true }).click()
-  await page.getByText('Dry run', { exact: true }).first().waitFor()
-  await lookAt(page, 'jobs')
-=======
-  await page.getByRole('link', { name: 'Run again with changes' }).click()
   await expectValue(page.getByLabel('Address', { exact: true })).toBe('http://127.0.0.1:9/film.mp4')
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
   expect(await complaints()).toEqual([])
 })
 
@@ -314,16 +261,6 @@ test.for(LOOKS)('every page is readable: %s', async ([look, options]) => {
   await page.goto('/files')
   await page.getByRole('listitem').first().waitFor()
   await lookAt(page, `uploads-${look}`)
-<<<<<<< HEAD
-=======
-  await page.getByRole('button', { name: 'Account' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).click()
-  await signIn(page, service.ready.admin_key)
-  await page.getByRole('link', { name: 'API keys' }).first().click()
-  await page.getByRole('button', { name: 'Issue a key' }).waitFor()
-  await page.getByRole('status', { name: 'Loading the keys' }).waitFor({ state: 'detached' })
-  await lookAt(page, `keys-${look}`)
->>>>>>> 54d10df (Create jobs from the source on: files that upload while the job is set up, analysed at once, with presets that fit them)
   // The service refuses the list of keys to this key: the only complaint there may be.
   expect((await complaints()).filter((text) => !text.includes('403'))).toEqual([])
 })

@@ -98,7 +98,7 @@ test('an attempt that is lost is a fault, although the job completes', { timeout
   const running = doctor(service, ['--input', media.url])
   await until('the transcoder to wait for the source', () => media.waiting > 0)
   await until('the attempt to run', async () => {
-    const { jobs } = (await (await service.call('/api/v0/job')).json()) as any
+    const { jobs }: any = await (await service.call('/api/v0/job')).json()
     return jobs[0]?.status.state === 'running' && jobs[0].input === media.url
   })
   process.kill(service.transcoder()!.pid, 'SIGKILL')

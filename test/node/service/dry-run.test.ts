@@ -33,7 +33,7 @@ async function dryRun(body: object): Promise<number> {
     body: JSON.stringify(body),
   })
   expect(response.status).toBe(200)
-  const created = (await response.json()) as any
+  const created: any = await response.json()
   expect(created).toMatchObject({ dry_run: true, status: { dry_run: true, estimate: null } })
   return created._auto_generated_id_
 }

@@ -45,7 +45,7 @@ test.each(['', 'x'])('the polling client of the specification gets its files (pa
   const job = await until('the job to end', async () => {
     const response = await fetch(`${service.base}/api/v0/job/${id}`, { headers: { Authorization: authorization } })
     expect(response.status).toBe(200)
-    const body = (await response.json()) as any
+    const body: any = await response.json()
     seen.push([Number(body.status.tcode_progress), Number(body.status.xfer_progress)])
     return body.status.job_completed === true ? body : null
   })

@@ -228,7 +228,7 @@ describe('the commands of the reference, as they stand', () => {
     const JOB = await service.create(jobOf(media.url, 'http', { webhook_url: `http://${hookHost()}/hook` }))
     await service.ended(JOB)
     await until('the webhook', async () => {
-      const { deliveries } = (await (await service.call(`/api/v0/job/${JOB}/webhooks`)).json()) as any
+      const { deliveries }: any = await (await service.call(`/api/v0/job/${JOB}/webhooks`)).json()
       return deliveries[0]?.state === 'delivered'
     })
     const { deliveries } = await ask('GET /api/v0/job/{id}/webhooks', { JOB })

@@ -41,7 +41,8 @@ beforeAll(async () => {
       videoProfiles: rungs,
     }),
   )
-  expect((await service.ended(id)).error).toBeNull()
+  const { error } = await service.ended(id)
+  if (error !== null) throw new Error(`job ${id} failed: ${error.message}`)
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()

@@ -79,7 +79,8 @@ async function show(context: TestContext, args: string[], env: Record<string, st
 
 /** Addresses alone may be longer than the terminal is wide. */
 function requireFitting({ drawn }: Shown): void {
-  for (const line of drawn) if (!line.includes('://')) expect([...line].length, line).toBeLessThanOrEqual(COLUMNS)
+  for (const line of drawn)
+    if (!line.includes('://')) expect(Array.from(line).length, line).toBeLessThanOrEqual(COLUMNS)
   expect(drawn.join('\n')).not.toContain('\u001B')
 }
 

@@ -97,7 +97,7 @@ async function delivered(customer: string): Promise<number> {
   })
   await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
   await until('the delivery', async () => {
-    const { deliveries } = (await (await service.call(`/api/v0/job/${id}/webhooks`)).json()) as any
+    const { deliveries }: any = await (await service.call(`/api/v0/job/${id}/webhooks`)).json()
     return deliveries[0]?.state === 'delivered'
   })
   return id
