@@ -2,15 +2,15 @@
 // Written by scripts/reference.ts from the schema that validates requests; do not edit (npm run docs).
 
 export interface JobRequest {
-  /** Object key with its bucket when a cloud provider is used, otherwise an address. Must be a text of 1 to 4096 characters. */
+  /** Object key with its bucket when a cloud provider is used, otherwise an address. Must be a string of 1 to 4096 characters. */
   input: number | string
   /** Container, or kind of segmented output. Must be one of "ts", "mp4", "hls", "silverlight". Default: "mp4". */
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
   ts_mode_input_audio_source_stream_count?: number | undefined
-  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a text of at most 1024 characters. */
+  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
   audio_output_path?: string | undefined
-  /** Directory of the outputs. Must be a text of at most 1024 characters. */
+  /** Directory of the outputs. Must be a string of at most 1024 characters. */
   bucket_output_path?: string | undefined
   /** Separate audio in segmented output. Must be true or false. Default: false. */
   master_variant_mode?: boolean | undefined
@@ -50,7 +50,7 @@ export interface JobRequest {
   force_progressive?: boolean | undefined
   /** Preserve the frame rate. Must be true or false. Default: true. */
   keep_fps?: boolean | undefined
-  /** Address of an image used as a watermark. Must be a text of at most 4096 characters, or null. */
+  /** Address of an image used as a watermark. Must be a string of at most 4096 characters, or null. */
   logo_url?: string | null | undefined
   /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
   auto_detelecine_flag?: boolean | undefined
@@ -62,7 +62,7 @@ export interface JobRequest {
   dynamic_range?: 'sdr' | 'source' | undefined
   /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
   program_number?: number | undefined
-  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a text of at most 4096 characters, or null. */
+  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a string of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** Thumbnails for the seek bar, and a poster. Must be true or false. */
   thumbnails?: boolean | undefined
@@ -80,7 +80,7 @@ export interface JobRequest {
   allow_upscaling?: boolean | undefined
   /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
   ladder?: 'auto' | undefined
-  /** Id or name of a preset, whose members are the job’s where the body has none (docs/api.md). Must be a text of 1 to 100 characters. */
+  /** Id or name of a preset, whose members are the job’s where the body has none (docs/api.md). Must be a string of 1 to 100 characters. */
   preset?: string | undefined
   /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 texts of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
@@ -99,9 +99,9 @@ export interface PresetJob {
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
   ts_mode_input_audio_source_stream_count?: number | undefined
-  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a text of at most 1024 characters. */
+  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
   audio_output_path?: string | undefined
-  /** Directory of the outputs. Must be a text of at most 1024 characters. */
+  /** Directory of the outputs. Must be a string of at most 1024 characters. */
   bucket_output_path?: string | undefined
   /** Separate audio in segmented output. Must be true or false. Default: false. */
   master_variant_mode?: boolean | undefined
@@ -141,7 +141,7 @@ export interface PresetJob {
   force_progressive?: boolean | undefined
   /** Preserve the frame rate. Must be true or false. Default: true. */
   keep_fps?: boolean | undefined
-  /** Address of an image used as a watermark. Must be a text of at most 4096 characters, or null. */
+  /** Address of an image used as a watermark. Must be a string of at most 4096 characters, or null. */
   logo_url?: string | null | undefined
   /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
   auto_detelecine_flag?: boolean | undefined
@@ -153,7 +153,7 @@ export interface PresetJob {
   dynamic_range?: 'sdr' | 'source' | undefined
   /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
   program_number?: number | undefined
-  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a text of at most 4096 characters, or null. */
+  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a string of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** Thumbnails for the seek bar, and a poster. Must be true or false. */
   thumbnails?: boolean | undefined
@@ -180,7 +180,7 @@ export interface PresetJob {
 }
 
 export interface VideoProfile {
-  /** Destination including file name; empty or absent = derived. Must be a text of at most 1024 characters. */
+  /** Destination including file name; empty or absent = derived. Must be a string of at most 1024 characters. */
   output?: string | undefined
   /** Output width in pixels; 0 = the source’s. Must be a whole number from 16 to 7680, or 0. */
   width: number | string
@@ -218,9 +218,9 @@ export interface AudioProfile {
 export interface Credential {
   /** Kind of store. Must be one of "aws", "oracle", "gcloud", "http", "file-upload", "vendor-store". */
   cloud_provider: 'aws' | 'oracle' | 'gcloud' | 'http' | 'file-upload' | 'vendor-store'
-  /** Account access key. Must be a text of at most 1024 characters, or null. */
+  /** Account access key. Must be a string of at most 1024 characters, or null. */
   access_key?: string | null | undefined
-  /** Account secret key. Must be a text of at most 16384 characters, or null. */
+  /** Account secret key. Must be a string of at most 16384 characters, or null. */
   secret_key?: string | null | undefined
   /** Region of the target bucket. Must be a text on one line of at most 1024 characters, or null. */
   region?: string | null | undefined
@@ -238,10 +238,10 @@ export interface Credential {
   client_id?: string | null | undefined
   /** Google only. Must be a text on one line of at most 1024 characters, or null. */
   private_key_id?: string | null | undefined
-  /** A key in PEM form. Must be a text of at most 16384 characters, or null. */
+  /** A key in PEM form. Must be a string of at most 16384 characters, or null. */
   private_key?: string | null | undefined
-  /** Token of temporary credentials. Must be a text of at most 16384 characters, or null. */
+  /** Token of temporary credentials. Must be a string of at most 16384 characters, or null. */
   session_token?: string | null | undefined
-  /** Address of an S3-compatible store. Must be a text of at most 1024 characters, or null. */
+  /** Address of an S3-compatible store. Must be a string of at most 1024 characters, or null. */
   endpoint?: string | null | undefined
 }

@@ -69,7 +69,7 @@ export function hookLost(consequence: string): Warning {
 }
 
 /**
- * A job that says nothing of a webhook has its key's; null and an empty text say that nobody is told. An address that is
+ * A job that says nothing of a webhook has its key's; null and an empty string mean that no webhook is sent. An address that is
  * lost keeps no job from being made.
  */
 export async function withHook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(

@@ -53,7 +53,7 @@ export function validatePreset(
 
 function readName(value: unknown, problems: Problem[]): string {
   const { name_characters: maximum } = PRESETS
-  const expects = `name must be a text of 1 to ${maximum} characters on one line`
+  const expects = `name must be a string of 1 to ${maximum} characters on one line`
   if (typeof value !== 'string') {
     const given = value === undefined ? '' : `; ${showValue(value)} was given`
     problems.push({ code: value === undefined ? 'required' : 'invalid_type', field: 'name', message: expects + given })
@@ -77,7 +77,7 @@ function readName(value: unknown, problems: Problem[]): string {
 function readDescription(value: unknown, problems: Problem[]): string {
   const { description_characters: maximum } = PRESETS
   if (value === undefined) return ''
-  const message = `description must be a text of at most ${maximum} characters`
+  const message = `description must be a string of at most ${maximum} characters`
   if (typeof value !== 'string') {
     problems.push({ code: 'invalid_type', field: 'description', message: `${message}; ${showValue(value)} was given` })
     return ''

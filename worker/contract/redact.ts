@@ -75,7 +75,7 @@ export function showValue(value: unknown): string {
   if (typeof value === 'string') {
     const scheme = ADDRESS.exec(value)?.[0]
     if (scheme !== undefined) return scheme.length <= 20 ? `"${scheme}…"` : 'an address'
-    if (/[@?\\=]|-----/.test(value)) return `a text of ${value.length} characters`
+    if (/[@?\\=]|-----/.test(value)) return `a string of ${value.length} characters`
     return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}…` : JSON.stringify(value)
   }
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)

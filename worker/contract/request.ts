@@ -84,7 +84,7 @@ const optionalChoice = <const V extends string>(description: string, values: rea
 const optionalText = (description: string, maximum: number) =>
   field(z.optional(z.string().check(z.maxLength(maximum))), {
     description,
-    expects: `a text of at most ${maximum} characters`,
+    expects: `a string of at most ${maximum} characters`,
   })
 /** Read by packaging.ts: nothing, in any of its forms, is as good as a time. */
 const optionalTime = (description: string) =>
@@ -159,7 +159,7 @@ export type Provider = (typeof PROVIDERS)[number]
 const member = (description: string, maximum: number = limits.MAX_LENGTH.credential) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(maximum)))), {
     description,
-    expects: `a text of at most ${maximum} characters, or null`,
+    expects: `a string of at most ${maximum} characters, or null`,
   })
 /** Members that are returned on a read: on one line, so that a key pasted into the wrong member is not. */
 const identity = (description: string) =>
@@ -202,7 +202,7 @@ export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_r
 export const jobFields = z.object({
   input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
     description: 'Object key with its bucket when a cloud provider is used, otherwise an address.',
-    expects: `a text of 1 to ${limits.MAX_LENGTH.address} characters`,
+    expects: `a string of 1 to ${limits.MAX_LENGTH.address} characters`,
   }),
   output_container: choice('Container, or kind of segmented output.', ['ts', 'mp4', 'hls', 'silverlight'], 'mp4'),
   ts_mode_input_audio_source_stream_count: optionalNumber('Number of audio streams expected in a transport stream.', {
@@ -255,7 +255,7 @@ export const jobFields = z.object({
   keep_fps: flag('Preserve the frame rate.', true),
   logo_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     description: 'Address of an image used as a watermark.',
-    expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
+    expects: `a string of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
   auto_detelecine_flag: optionalFlag('Inverse telecine where 3:2 pulldown is measured.'),
   picture_transform: choice('How the video is fitted, flipped or rotated.', PICTURE_TRANSFORMS, 'none'),
@@ -273,7 +273,7 @@ export const jobFields = z.object({
   ),
   webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     description: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
-    expects: `a text of at most ${limits.MAX_LENGTH.address} characters, or null`,
+    expects: `a string of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
   thumbnails: optionalFlag('Thumbnails for the seek bar, and a poster.'),
   preview: optionalFlag('A still picture of the source in status.poster; absent = true.'),
@@ -297,7 +297,7 @@ export const jobFields = z.object({
   ),
   preset: field(z.optional(z.string().check(z.minLength(1), z.maxLength(limits.PRESETS.name_characters))), {
     description: 'Id or name of a preset, whose members are the job’s where the body has none (docs/api.md).',
-    expects: `a text of 1 to ${limits.PRESETS.name_characters} characters`,
+    expects: `a string of 1 to ${limits.PRESETS.name_characters} characters`,
   }),
   // Read by metadata.ts, member by member.
   metadata: field(z.optional(z.unknown()), {

@@ -47,7 +47,7 @@ const change = z.strictObject({
 type Wish = z.infer<typeof newKey>
 
 const changeable = {
-  label: { expects: 'a text of at most 100 characters', maximum: 100 },
+  label: { expects: 'a string of at most 100 characters', maximum: 100 },
   requests_per_minute: {
     expects: 'a whole number from 1 to 1000000, or null for the default',
     minimum: 1,

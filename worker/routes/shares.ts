@@ -34,9 +34,9 @@ const shareBody = z.strictObject({
 })
 
 const expectations = {
-  title: { expects: `a text of 1 to ${SHARE_TITLE_LENGTH} characters without control characters, or be left out` },
+  title: { expects: `a string of 1 to ${SHARE_TITLE_LENGTH} characters without control characters, or left out` },
   expires_in_seconds: {
-    expects: `a whole number of seconds from ${SHARE_SECONDS.minimum} to ${SHARE_SECONDS.maximum}, or be left out`,
+    expects: `a whole number of seconds from ${SHARE_SECONDS.minimum} to ${SHARE_SECONDS.maximum}, or left out`,
     ...SHARE_SECONDS,
   },
 }

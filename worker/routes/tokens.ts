@@ -34,7 +34,7 @@ const expectations = {
   max_bytes: between({ minimum: 1, maximum: MAX_RESUMABLE_BYTES }),
   max_files: between(files),
   expires_in_seconds: between(life),
-  name: { expects: `a text of at most ${NAME} characters on one line` },
+  name: { expects: `a string of at most ${NAME} characters on one line` },
 }
 
 export const tokens = new Hono<AppEnv>()
