@@ -27,7 +27,7 @@ test.runIf(process.env['PICTURES'] === '1')('the picture is made of a job that h
   requireChromium(context, chromium)
   await using space = await workspace()
   const clip = space.file('deep-zoom.mp4')
-  const picture = 'mandelbrot=s=1280x720:r=25:start_scale=0.6:end_scale=0.02:end_pts=600:maxiter=400'
+  const picture = 'mandelbrot=s=1280x720:r=25:start_scale=0.6:end_scale=0.02:end_pts=600:maxiter=400,hue=s=0.6:h=90'
   const encode = ['-t', '12', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', clip]
   await ffmpeg(['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', 'sine=f=220:r=48000', ...encode])
   await using service = await Service.start({ LEASE_SECONDS: '30' })
@@ -56,6 +56,11 @@ test.runIf(process.env['PICTURES'] === '1')('the picture is made of a job that h
     await page.getByRole('button', { name: /^Play/ }).first().click()
     await expectInPage(page, `document.querySelector('video')?.currentTime > 3`).toBe(true)
     await page.evaluate(`document.querySelector('video').pause()`)
+    // The controls stay while the pointer is there.
+    await page.locator('video').hover()
+    await expectInPage(page, `document.getAnimations().filter(({ playState }) => playState === 'running').length`).toBe(
+      0,
+    )
     await page.screenshot({ path: space.file('page.png') })
   } finally {
     await browser.close()
