@@ -159,12 +159,12 @@ describe('how a preset suits a source', () => {
   const two = { allow_upscaling: false, videoProfiles: [{ height: 720 }, { width: 0, height: 360 }] }
 
   test('renditions above the source are left out, or made at its size', () => {
-    expect(fitOf(two, source({})).notes).toEqual(['Leaves out 720p: the source is 640 × 360.'])
+    expect(fitOf(two, source({})).notes).toEqual(['Leaves out 720p: the source is 640\u{a0}×\u{a0}360.'])
     expect(fitOf({ ...two, videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
-      'Made at the source’s size, 640 × 360.',
+      'Made at the source’s size, 640\u{a0}×\u{a0}360.',
     ])
     expect(fitOf({ videoProfiles: [{ height: 720 }] }, source({})).notes).toEqual([
-      'Upscales to 720p: the source is 640 × 360.',
+      'Upscales to 720p: the source is 640\u{a0}×\u{a0}360.',
     ])
   })
   test('an upright source counts by its shorter side, and by the size that is displayed', () => {

@@ -94,7 +94,7 @@ export function App() {
         </nav>
         {scope === 'admin' || route.page === 'new' ? null : (
           <Link to={PATHS.new} class="button primary">
-            <Icon name="plus" /> Create job
+            <Icon name="plus" /> <span class="word">Create job</span>
           </Link>
         )}
         <Menu scope={scope} page={route.page} visit={visit} />

@@ -153,9 +153,9 @@ const AT = `(() => {
   const element = document.activeElement
   // What cannot be seen has no ring that could be.
   const ring = (style) => style.outlineStyle !== 'none' && style.outlineWidth !== '0px' && style.opacity !== '0'
-  const next = element.nextElementSibling
-  const ringed = ring(getComputedStyle(element)) || ring(getComputedStyle(element, '::after')) ||
-    (next !== null && ring(getComputedStyle(next)))
+  // A control that is drawn by its label is ringed there.
+  const around = [element, element.nextElementSibling, element.closest('label')].filter((each) => each !== null)
+  const ringed = ring(getComputedStyle(element, '::after')) || around.some((each) => ring(getComputedStyle(each)))
   return { at: stops.indexOf(element), ringed, what: element.outerHTML.slice(0, 120) }
 })()`
 

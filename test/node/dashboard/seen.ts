@@ -37,7 +37,7 @@ export const expectAttribute = (locator: Locator, name: string): Waiting<string 
 
 /** The number at the end of the address, once it is of a job's page. */
 export const jobNumber = (page: Page): Promise<number> =>
-  until('the page of a job', () => Number(/\/jobs\/(\d+)$/.exec(new URL(page.url()).pathname)?.[1] ?? 0))
+  until('the page of a job', () => Number(/\/jobs\/(\d+)$/.exec(page.url())?.[1]) || null)
 
 /** What an expression gives in the page. (As text: the page's types are not Node's.) */
 export const expectInPage = <T>(page: Page, expression: string, timeout = PATIENCE_MS): Waiting<T> =>

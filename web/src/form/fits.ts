@@ -46,6 +46,8 @@ export function fitOf(job: Members, source: SourceReport | null): Fit {
   }
   const notes: string[] = []
   const size = displaySize(source.video)
+  // On one line, wherever it is broken.
+  const shown = dimensions(size.width, size.height).replaceAll(' ', '\u{a0}')
   const short = Math.min(size.width, size.height)
   const rungs = profilesOf(job).map(rungOf)
   // Rounding to even sizes does not make a rung larger than the source.
@@ -55,15 +57,15 @@ export function fitOf(job: Members, source: SourceReport | null): Fit {
     .join(' and ')
     .replace(/ and (?=.* and )/g, ', ')
   if (above.length > 0 && job['allow_upscaling'] === true) {
-    notes.push(`Upscales to ${names}: the source is ${dimensions(size.width, size.height)}.`)
+    notes.push(`Upscales to ${names}: the source is ${shown}.`)
   } else if (above.length > 0 && job['allow_upscaling'] === false) {
     notes.push(
       above.length === rungs.length
-        ? `Made at the source’s size, ${dimensions(size.width, size.height)}.`
-        : `Leaves out ${names}: the source is ${dimensions(size.width, size.height)}.`,
+        ? `Made at the source’s size, ${shown}.`
+        : `Leaves out ${names}: the source is ${shown}.`,
     )
   } else if (above.length > 0) {
-    notes.push(`Upscales to ${names}: the source is ${dimensions(size.width, size.height)}.`)
+    notes.push(`Upscales to ${names}: the source is ${shown}.`)
   }
   if (source.video.hdr && job['video_codec'] !== 'hevc') notes.push('HDR becomes SDR.')
   return { reason: null, notes }

@@ -50,6 +50,13 @@ export function reworded(message: string): string {
           return name === undefined ? owner : `${quoted(name, `${kind}Profiles[].`)} of ${owner}`
         },
       )
+      // The sentences of a plan count from 0.
+      .replace(
+        /\b(video|audio) profile (\d+)\b/gi,
+        (_whole, kind: string, index: string) =>
+          `${kind.toLowerCase() === 'video' ? 'rendition' : 'audio track'} ${Number(index) + 1}`,
+      )
+      .replace(/\b(\d{2,4})x(\d{2,4})\b/g, '$1 × $2')
       .replace(/\bcloud_credentials\.(?:input|output)\.([a-z_]+)/g, (_whole, name: string) => quoted(name, 'x'))
       .replace(/\b(?:video|audio)Profiles\b/g, (name) => (name === 'videoProfiles' ? 'renditions' : 'audio tracks'))
       // Wire names have an underscore; words of a sentence do not.

@@ -56,7 +56,12 @@ const isPortrait = ({ width, height }: { width: number; height: number }): boole
 
 function beforeAnalysis({ size, transfer }: Source): string {
   const preview = transfer?.preview
-  const parts = [preview ? dimensions(preview.width, preview.height) : null, size === null ? null : bytes(size)]
+  // Its progress says how large the file is.
+  const stored = transfer === null || transfer.state === 'stored'
+  const parts = [
+    preview ? dimensions(preview.width, preview.height) : null,
+    stored && size !== null ? bytes(size) : null,
+  ]
   return parts.filter((part) => part !== null).join(' · ')
 }
 

@@ -23,6 +23,9 @@ interface SummaryProps {
   onShow: (problem: Problem) => void
 }
 
+/** Warnings of what was asked for in so many words: allow_upscaling and optional audio. */
+const BY_DESIGN: readonly string[] = ['rung_left_out', 'audio_left_out']
+
 const unstored = ({ input }: Source): boolean => input === null
 
 export function Summary(props: SummaryProps) {
@@ -33,9 +36,12 @@ export function Summary(props: SummaryProps) {
   const waiting = sources.filter(unstored).length
   const count = Math.max(1, sources.length)
   const refused = found.flatMap(({ failure: reason, source }) => (reason && source ? [reason] : []))
+  const planned = estimates.flatMap((each) => each.warnings)
+  // Left out by design: nothing to worry about.
+  const notes = planned.filter(({ code }) => BY_DESIGN.includes(code))
   const told = [
     ...warnings.map(({ message }) => message),
-    ...estimates.flatMap((each) => each.warnings.map(({ message }) => reworded(message))),
+    ...planned.filter((each) => !notes.includes(each)).map(({ message }) => reworded(message)),
   ]
   return (
     <section class="card sticky summary" aria-labelledby="summary">
@@ -53,6 +59,15 @@ export function Summary(props: SummaryProps) {
           }
         />
         {complete && estimates[0] ? <Planned estimate={estimates[0]} several={sources.length > 1} /> : null}
+        {notes.length === 0 ? null : (
+          <ul class="plain notes">
+            {[...new Set(notes.map(({ message }) => reworded(message)))].map((message) => (
+              <li key={message} class="help">
+                {message}
+              </li>
+            ))}
+          </ul>
+        )}
         <Warnings messages={[...new Set(told)]} />
         {refused.map((reason) => (
           <Trouble key={reason.message} failure={reason} />

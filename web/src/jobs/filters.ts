@@ -16,9 +16,9 @@ export interface ListQuery {
 
 export const STATES = [
   ['', 'All'],
-  ['queued', 'Waiting'],
+  ['queued', 'Queued'],
   ['running', 'Running'],
-  ['completed', 'Done'],
+  ['completed', 'Completed'],
   ['failed', 'Failed'],
   ['cancelled', 'Cancelled'],
 ] as const

@@ -149,7 +149,7 @@ function Row({ upload, onDelete }: { upload: ListedUpload; onDelete: () => void 
       <div class="what">
         <strong>{name}</strong>
         <span class="help">
-          {size === null ? 'Size unknown' : bytes(size)} · uploaded{' '}
+          {size === null ? 'Size unknown' : bytes(size)} · {state === 'ready' ? 'uploaded' : 'started'}{' '}
           <time dateTime={upload.created_at} title={moment(upload.created_at)}>
             {ago(upload.created_at, Date.now())}
           </time>{' '}
