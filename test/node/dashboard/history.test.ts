@@ -66,7 +66,7 @@ test('the history is searched and filtered by the service, and its address bring
   await expectTexts(rows(page).getByRole('link')).toEqual(['first-again.mp4', 'first.mp4'])
   await page.getByText('2 jobs.').waitFor()
   await page.getByRole('radio', { name: 'Failed' }).check()
-  await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'The last hour' })
+  await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Last hour' })
   await expectAddress(page).toBe('/?search=FIRST&state=failed&created=hour')
   await lookAt(page, 'jobs-search')
 
@@ -86,7 +86,7 @@ test('the history is searched and filtered by the service, and its address bring
   await expectCount(rows(page)).toBe(3)
   await expectAddress(page).toBe('/')
 
-  await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Between two days' })
+  await page.getByRole('combobox', { name: 'Created' }).selectOption({ label: 'Date range' })
   await page.getByRole('textbox', { name: 'Last day' }).fill('2020-01-01')
   await page.getByRole('heading', { name: 'No matching jobs' }).waitFor()
   await expectAddress(page).toBe('/?to=2020-01-01')

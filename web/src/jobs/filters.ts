@@ -25,11 +25,11 @@ export const STATES = [
 
 export const TIMES = [
   ['', 'Any time'],
-  ['hour', 'The last hour'],
-  ['day', 'The last day'],
-  ['week', 'The last week'],
-  ['month', 'The last 30 days'],
-  ['dates', 'Between two days'],
+  ['hour', 'Last hour'],
+  ['day', 'Last 24 hours'],
+  ['week', 'Last 7 days'],
+  ['month', 'Last 30 days'],
+  ['dates', 'Date range'],
 ] as const
 
 const SECONDS: Readonly<Record<string, number>> = { hour: 3600, day: 86_400, week: 604_800, month: 2_592_000 }

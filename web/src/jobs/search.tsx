@@ -23,7 +23,7 @@ export function Search({ filters, onChange, onSubmit }: SearchProps) {
         <Labelled label="Search">
           <input
             type="search"
-            placeholder="Number, job id, file or address"
+            placeholder="Number, job ID, file, address or metadata"
             maxLength={200}
             defaultValue={filters.search}
             onInput={(event) => onChange({ search: event.currentTarget.value.trim() })}
