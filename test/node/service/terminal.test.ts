@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { widthOf } from '../../../cli/text/terminal.ts'
 import { onPath } from '../../../transcoder/ffmpeg/confine.ts'
 import { makeClip, workspace } from '../media.ts'
 import { ROOT, Service } from './service.ts'
@@ -79,8 +80,7 @@ async function show(context: TestContext, args: string[], env: Record<string, st
 
 /** Addresses alone may be longer than the terminal is wide. */
 function requireFitting({ drawn }: Shown): void {
-  for (const line of drawn)
-    if (!line.includes('://')) expect(Array.from(line).length, line).toBeLessThanOrEqual(COLUMNS)
+  for (const line of drawn) if (!line.includes('://')) expect(widthOf(line), line).toBeLessThanOrEqual(COLUMNS)
   expect(drawn.join('\n')).not.toContain('\u001B')
 }
 
