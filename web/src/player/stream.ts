@@ -44,9 +44,6 @@ function named(variants: readonly Variant[]): NamedTrack[] {
   })
 }
 
-/** Loads the player before it is needed, while the viewer has not pressed play yet. */
-export const preload = (): void => void import('shaka-player').catch(() => undefined)
-
 /** @throws Error with a sentence for viewers */
 export async function openStream(
   video: HTMLVideoElement,
