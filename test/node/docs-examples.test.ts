@@ -11,6 +11,7 @@ import { builtInPresets } from '#contract/presets.ts'
 import { credential } from '#contract/request.ts'
 import { publicFigures } from '#contract/status.ts'
 import { webhookBody } from '#contract/webhooks.ts'
+import { jobRead } from '../../scripts/openapi/examples.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
@@ -119,9 +120,13 @@ describe('the examples of the pages', () => {
 })
 
 describe('what docs/api.md shows', () => {
-  const [event, progress, webhook, preset] = blocks
+  const [completed, event, progress, webhook, preset] = blocks
     .filter(({ page, language }) => page === 'docs/api.md' && language === 'json')
     .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
+
+  it('is a whole read of a job, as the OpenAPI document shows it', () => {
+    expect(completed).toEqual(jobRead)
+  })
 
   it('is an event', () => {
     expect(publicEvent.safeParse(event)).toMatchObject({ success: true })
