@@ -55,7 +55,8 @@ async function segments(body: object, source: string, directory: string): Promis
   if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
   const door = await new FakeDoor({ bytes: await readFile(source) }).start()
   try {
-    door.task = { ...describeTask({ container: 'mp4' }), config: judged.config }
+    const takes = { source: false, preview: judged.config.preview !== false, log: false }
+    door.task = { ...describeTask({ container: 'mp4' }), config: judged.config, takes }
     await runTask(requestFor(door), {
       engine: await engine(),
       settings: { ...readSettings({}), workDir: join(directory, 'attempts') },
@@ -64,7 +65,12 @@ async function segments(body: object, source: string, directory: string): Promis
     })
     const [failure] = door.fails
     if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)
-    return new Map([...destination(door)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes]))
+    // The poster of the source is no output: the service keeps it by itself.
+    const previews = door.previews.map((bytes) => ['(poster of the source)', bytes] as const)
+    return new Map([
+      ...[...destination(door)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const),
+      ...previews,
+    ])
   } finally {
     await door.stop()
   }

@@ -1,5 +1,6 @@
 // In charge of: segmented output, and fields that act on it alone.
 import { writeFile } from 'node:fs/promises'
+import { jpegSize } from '#contract/jpeg.ts'
 import { frames, probeFile } from '../../test/node/media.ts'
 import { segmentsOf } from '../../test/node/transcoder/playlist.ts'
 import { joinedSegments } from '../../test/node/transcoder/segmented.ts'
@@ -94,8 +95,13 @@ export const segmented: Row[] = [
     return found(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
   }),
   refused({ path: 'thumbnails', value: true, job: { thumbnails: true } }, 'unsupported_combination', 'thumbnails'),
-  single('preview', true),
-  single('preview', false),
+  ...[true, false].map((value) =>
+    cut('preview', value, value ? 'a still of the source' : 'none', { ...HLS, preview: value }, (objects) => {
+      const picture = objects.get('(poster of the source)')
+      const size = picture === undefined ? null : jpegSize(picture)
+      return found(size === null ? 'none' : `a JPEG of ${size.width} × ${size.height}`, (size !== null) === value)
+    }),
+  ),
   single('master_variant_mode', false),
   cut('master_variant_mode', true, apart, { ...HLS, master_variant_mode: true }, separate),
   single('separate_audio', false),

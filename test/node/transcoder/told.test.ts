@@ -8,7 +8,8 @@ import type { Programs } from '../../../transcoder/ffmpeg/run.ts'
 import { Halt } from '../../../transcoder/failure.ts'
 import { JobLog } from '../../../transcoder/jobLog.ts'
 import { createLog } from '../../../transcoder/log.ts'
-import { score } from '../../../transcoder/preview.ts'
+import { score, still } from '../../../transcoder/preview.ts'
+import { probe } from '../../../transcoder/probe.ts'
 import { runTask } from '../../../transcoder/run.ts'
 import { ffmpeg, meanColor, stream, workspace } from '../media.ts'
 import { FakeDoor, json } from './fake-door.ts'
@@ -215,6 +216,28 @@ describe('the poster', () => {
     await run()
     expect((await poster()).size).toBe('320x180')
     expect(door.inputRanges).toHaveLength(1)
+  })
+
+  test('of a stream too large to be kept is the best of its first seconds, in one reading', async () => {
+    const path = space.file('late.ts')
+    await ffmpeg([
+      ...lavfi('color=black:s=320x180:r=25:d=2', 'testsrc2=s=320x180:r=25:d=20'),
+      ...['-filter_complex', '[0][1]concat', '-g', '1000', ...X264, path],
+    ])
+    const purposes: string[] = []
+    const watched = {
+      ...bench.engine,
+      onRun: ({ purpose, args }: { purpose: string; args: readonly string[] }) => {
+        purposes.push(`${purpose} ${args.slice(args.indexOf('-t'), args.indexOf('-t') + 2).join(' ')}`)
+        return () => undefined
+      },
+    }
+    const options = { cwd: space.path, signal: new AbortController().signal }
+    const media = await probe(bench.engine, `file:${path}`, options)
+    const picture = await still(watched, `file:${path}`, media, { ...options, seekable: false, threads: 1 })
+    expect(purposes).toEqual(['make the poster -t 4'])
+    door.previews.push(Buffer.from(picture!))
+    expect((await poster()).mean[0]).toBeGreaterThan(60)
   })
 
   test('is not made of what has no pictures, nor where the job wants none', async () => {
