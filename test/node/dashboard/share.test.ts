@@ -69,7 +69,7 @@ beforeAll(async () => {
   )
   for (const id of [segmented, single]) {
     const { error } = await service.ended(id)
-    if (error !== null) throw new Error(`job ${id} failed: ${error.message}`)
+    if (error !== null) throw new Error(`job ${id}: ${error.message}`)
   }
   hls = await share(segmented, { title: 'Our <b>film</b>' })
   files = await share(single, { title: 'Two versions' })

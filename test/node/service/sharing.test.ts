@@ -42,7 +42,7 @@ beforeAll(async () => {
     }),
   )
   const { error } = await service.ended(id)
-  if (error !== null) throw new Error(`job ${id} failed: ${error.message}`)
+  if (error !== null) throw new Error(`job ${id}: ${error.message}`)
 })
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
