@@ -58,9 +58,12 @@ export function Settings({ config }: { config: JobConfig }) {
   )
 }
 
-function formatOf(config: JobConfig): string {
-  const made = [config.segmented_output_hls ? 'HLS' : null, config.segmented_output_dash ? 'DASH' : null].filter(
-    (form) => form !== null,
-  )
-  return made.length > 0 ? made.join(' and ') : config.output_container.toUpperCase()
+/** output_container hls means HLS also where nothing else says so (decision "output_container with flags"). */
+function formatOf({ output_container: container, segmented_output_hls, segmented_output_dash }: JobConfig): string {
+  const made = [
+    container === 'silverlight' ? 'Smooth Streaming' : null,
+    container === 'hls' || segmented_output_hls ? 'HLS' : null,
+    segmented_output_dash ? 'DASH' : null,
+  ].filter((form) => form !== null)
+  return made.length > 0 ? made.join(' and ') : container.toUpperCase()
 }
