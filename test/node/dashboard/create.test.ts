@@ -110,7 +110,7 @@ test('a source without audio becomes a job with the settings that the form begin
   await expectAttribute(audio, 'disabled').not.toBeNull()
   await page.getByText('This source has no audio.').waitFor()
   await page
-    .getByText(/Made at the source’s size, 640 × 360/)
+    .getByText(/Made at the source’s size, 640.×.360/)
     .first()
     .waitFor()
   await page.getByRole('button', { name: 'Create job' }).click()

@@ -51,8 +51,8 @@ export function Field(props: FieldProps) {
   )
   if (isSwitch(info)) {
     return (
-      <div class={problem ? 'field switch wrong' : 'field switch'} data-path={path}>
-        <div class="switch-line">
+      <div class={problem ? 'field toggle wrong' : 'field toggle'} data-path={path}>
+        <div class="toggle-line">
           {control}
           <label for={id}>{info.label}</label>
           {name}
