@@ -130,7 +130,7 @@ describe('npm start', () => {
     child.stderr.on('data', (chunk: Buffer) => (steps += chunk.toString()))
     for await (const chunk of child.stdout) {
       shown += String(chunk)
-      if (shown.includes('Ctrl-C stops everything.')) break
+      if (shown.includes('Press Ctrl-C to stop.')) break
     }
     const base = /^Splicepoint is running at (\S+)$/m.exec(shown)?.[1] ?? ''
     expect((await fetch(`${base}/health`)).status).toBe(200)

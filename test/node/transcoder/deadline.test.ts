@@ -24,8 +24,8 @@ beforeEach(async () => {
 afterEach(() => door.stop())
 
 test.each([
-  ['time', { wallSeconds: 0.1, cpuSeconds: 1000 }, /many times as long/],
-  ['processor time', { wallSeconds: 1000, cpuSeconds: 1 }, /more processor time/],
+  ['time', { wallSeconds: 0.1, cpuSeconds: 1000 }, /many times longer/],
+  ['processor time', { wallSeconds: 1000, cpuSeconds: 1 }, /CPU time limit/],
 ])('the %s that it may take ends it, for good', async (_title, allowance, message) => {
   given.allowance = allowance
   await runTask(requestFor(door), bench.context())
