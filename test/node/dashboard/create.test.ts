@@ -149,6 +149,23 @@ test('a job is created while its file is still being uploaded, and starts when i
   expect(await complaints()).toEqual([])
 })
 
+test('signing out ends the uploads of the person who began them', async () => {
+  const { page } = await open()
+  const begun = Promise.withResolvers<void>()
+  // Never answered.
+  await page.route('**/uploads?name=*', () => begun.resolve())
+  await choose(page, 'Harbour.mp4')
+  await begun.promise
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+  const tray = page.getByRole('complementary', { name: 'Uploads in progress' })
+  await tray.getByText('Harbour.mp4', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
+  await expectCount(tray).toBe(0)
+})
+
 test('several files become a job each, with the same settings', async () => {
   const { page, complaints } = await open()
   await choose(page, 'Harbour.mp4', 'Portrait.mp4')

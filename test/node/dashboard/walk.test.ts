@@ -174,7 +174,7 @@ test('a failed job is told with what to do about it, is retried, and its first t
   await page.goto(`/jobs/${id}`)
   await signIn(page, service.ready.api_key)
   await page.getByText('source_not_found').waitFor()
-  await page.getByText('Check the address, the bucket and the key').waitFor()
+  await page.getByText('Check the address, bucket and key').waitFor()
   await lookAt(page, 'job-failed')
   source.missing = false
   await page.getByRole('button', { name: 'Retry' }).click()
@@ -226,7 +226,7 @@ test('a key that stops working leads back to the sign-in with a sentence, and no
   const { page } = await visit(browser, service.base)
   await page.goto('/limits')
   await signIn(page, 'sp_wrong')
-  await page.getByText('This API key is not known').waitFor()
+  await page.getByText('This API key is unknown').waitFor()
   await signIn(page, service.ready.api_key)
   await page.getByRole('heading', { name: 'Limits', exact: true }).waitFor()
   await page.evaluate(`sessionStorage.setItem('splicepoint.key', 'sp_gone')`)

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { createJob } from '../api.ts'
 import type { Members } from '../form/body.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
+import { onSession } from '../session.ts'
 import { DISCARD, discardUpload, isResumable, uploadFile, type Uploaded } from '../upload.ts'
 import { previewOf, type Preview } from './preview.ts'
 import { rateOf, sampled, type Sample } from './rate.ts'
@@ -138,7 +139,7 @@ export function remove(id: number): void {
 }
 
 /** Without the person who began them, none goes on. */
-export function stopAll(): void {
+function stopAll(): void {
   for (const { preview: shown } of transfers) if (shown) URL.revokeObjectURL(shown.url)
   set([])
   for (const controllers of [running, decoding]) for (const stopped of controllers.values()) stopped.abort()
@@ -162,6 +163,10 @@ export async function create(id: number): Promise<void> {
     change(id, { order: { ...wanted, state: 'refused', failure: asError(error) } })
   }
 }
+
+onSession(({ key }) => {
+  if (key === null) stopAll()
+})
 
 // Leaving the dashboard ends what it sends: the browser asks before.
 addEventListener('beforeunload', (event) => {
