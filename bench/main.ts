@@ -7,13 +7,14 @@ import { estimate } from './rows/estimate.ts'
 import { ladder } from './rows/ladder.ts'
 import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
+import { pages } from './rows/pages.ts'
 import { segmented } from './rows/segmented.ts'
 import { start } from './rows/start.ts'
 import { stores } from './rows/stores.ts'
 import { writeFigures } from './document.ts'
 import { printTable, type Bench, type Row } from './table.ts'
 
-const benches: Record<string, Bench> = { bundle, start, api, load, ladder, segmented, memory, stores, estimate }
+const benches: Record<string, Bench> = { bundle, start, pages, api, load, ladder, segmented, memory, stores, estimate }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

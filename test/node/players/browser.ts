@@ -1,6 +1,6 @@
 // In charge of: headless Chromium, and the page with the players that it opens.
 // Not in charge of: what is played, expectations.
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -8,39 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type BrowserContext } from 'playwright-core'
+import { FLAGS } from '../../../scripts/chromium.ts'
 import { JOB_PATIENCE_MS, PATIENCE_MS } from '../patience.ts'
 
-const CANDIDATES = [
-  process.env['CHROMIUM_PATH'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-export const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--autoplay-policy=no-user-gesture-required',
-]
-
-/** Path of a Chromium; null where there is none. */
-export async function findChromium(): Promise<string | null> {
-  for (const path of CANDIDATES) {
-    if (path === undefined) continue
-    if (
-      await access(path).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path
-  }
-  return null
-}
+export { findChromium, FLAGS } from '../../../scripts/chromium.ts'
 
 export type PlayerName = 'hls' | 'shaka' | 'dash'
 
