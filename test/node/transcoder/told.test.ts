@@ -338,7 +338,7 @@ describe('the log', () => {
 
   test('keeps within its bounds: the beginning and the end of what there was', () => {
     const log = new JobLog(['secret-token'])
-    log.directory = '/work/attempt'
+    log.directory = '/scratch/attempt'
     const written: string[] = []
     const tee = log.tee(createLog((line) => void written.push(line)))
     for (let n = 0; n < 20_000; n++) tee.info(`line ${n} ${'ä'.repeat(100)}`, { token: 'secret-token', none: null })
@@ -347,7 +347,7 @@ describe('the log', () => {
     for (let n = 0; n < 300; n++)
       onRun!({
         program,
-        args: ['-i', `file:/work/attempt/out/${n}`, 'x'.repeat(2000), 'ftp://a.test/b'],
+        args: ['-i', `file:/scratch/attempt/out/${n}`, 'x'.repeat(2000), 'ftp://a.test/b'],
         purpose: `${n}`,
       })({
         code: n % 2,
