@@ -22,6 +22,8 @@ export interface PlannedProfile {
 const CAPTIONED = new Set(['h264', 'hevc', 'mpeg2video'])
 /** Seconds below which a snapped length is the same. */
 const SAME_SECONDS = 1e-6
+/** 6 s at 29.97 frames per second are 6.006 s: no news to someone who did not ask for 6 s. */
+const DEFAULT_TOLERANCE_SECONDS = 0.1
 
 /** Decisions "output_container with flags", "master_variant_mode", "bucket_output_path", "create_tar_file", "gop_length". */
 export function planPackaging(
@@ -142,7 +144,8 @@ function gopsPerSegment(packaging: PackagingSpec, profiles: readonly PlannedProf
   const gop = ratio(video.gopFrames * video.frameRate.den, video.frameRate.num)
   const gops = Math.max(1, Math.round(packaging.segmentSeconds / toNumber(gop)))
   const used = gops * toNumber(gop)
-  if (Math.abs(used - packaging.segmentSeconds) > SAME_SECONDS)
+  const tolerance = packaging.isSegmentLengthGiven ? SAME_SECONDS : DEFAULT_TOLERANCE_SECONDS
+  if (Math.abs(used - packaging.segmentSeconds) > tolerance)
     warnings.push({
       code: 'segment_length_snapped',
       field: 'segment_length',

@@ -21,6 +21,7 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
     dash,
     smooth: container === 'silverlight',
     segmentSeconds: config.segment_length ?? SEGMENT_SECONDS,
+    isSegmentLengthGiven: config.segment_length !== undefined,
     separateAudio: config.master_variant_mode,
     // The same decision: `hls` with DASH is one set; `ts` with DASH is both.
     preferTransportStream: container === 'ts' || (container === 'hls' && !dash),

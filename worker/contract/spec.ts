@@ -64,6 +64,8 @@ export interface PackagingSpec {
   smooth: boolean
   /** Seconds; decision "gop_length": snapped to whole GOPs. */
   segmentSeconds: number
+  /** The job names a segment_length; otherwise `segmentSeconds` is the default. */
+  isSegmentLengthGiven: boolean
   /** Audio renditions of their own where that is a choice (`master_variant_mode`). */
   separateAudio: boolean
   /** HLS segments are transport streams where nothing else is needed; else CMAF. */

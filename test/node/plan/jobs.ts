@@ -42,6 +42,7 @@ export function packaged(change: Partial<PackagingSpec> = {}): PackagingSpec {
     dash: false,
     smooth: false,
     segmentSeconds: 6,
+    isSegmentLengthGiven: true,
     separateAudio: false,
     preferTransportStream: false,
     tar: false,

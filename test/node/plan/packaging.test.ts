@@ -162,6 +162,16 @@ describe('decision "gop_length"', () => {
     expect(warned.map(({ message }) => message)).toEqual(warning === null ? [] : [expect.stringContaining(warning)])
   })
 
+  test.each([
+    [30000, 1001, 1, []],
+    [25, 1, 4, [expect.stringContaining('Segments last 8 s instead of 6 s')]],
+  ])('%d/%d, GOPs of %d s: the default length is said only where it is missed by far', (num, den, gopSeconds, said) => {
+    const packaging = { hls: true, segmentSeconds: 6, isSegmentLengthGiven: false }
+    const planned = plan(segmented(packaging, { gopSeconds }), source({ frameRate: { num, den } }))
+    const warned = planned.warnings.filter(({ code }) => code === 'segment_length_snapped')
+    expect(warned.map(({ message }) => message)).toEqual(said)
+  })
+
   test.each([25, 29, 50])('renditions of all rates end their GOPs and segments together: %d', (num) => {
     const spec = segmented(
       { hls: true },
