@@ -232,7 +232,7 @@ test('where the addresses have expired, it goes on with new ones', async () => {
 })
 
 test('a page of another origin frames the player, and not the page', async () => {
-  pages.set('/embed.html', `<!doctype html><html lang="en"><title>x</title>${hls.embed_html}`)
+  pages.set('/embed.html', `<!doctype html><html lang="en"><title>x</title><main><h1>Ours</h1>${hls.embed_html}</main>`)
   pages.set('/page.html', `<!doctype html><html lang="en"><title>x</title><iframe src="${hls.url}"></iframe>`)
   const { page, complaints } = await visit(browser, elsewhere)
   await page.goto('/embed.html')
