@@ -73,14 +73,10 @@ const timeOrNothing: Schema = {
   ],
 }
 
+// Which lists are required depends on ladder and preset: their descriptions say it, since linters and generators of clients read
+// no conditions (`if`) of JSON Schema.
 const withLists = request(jobFields, ['input', 'cloud_credentials'])
 const members = withLists['properties'] as Record<string, Schema>
-
-/** The rungs of a job are listed, or follow from its source. */
-const rungs = {
-  if: { required: ['ladder'] },
-  else: { required: ['videoProfiles'], properties: { videoProfiles: { minItems: VIDEO_PROFILES.minimum } } },
-}
 
 const job = {
   ...withLists,
@@ -113,10 +109,6 @@ const job = {
       required: ['input'],
     },
   },
-  if: { required: ['preset'] },
-  // oxlint-disable-next-line unicorn/no-thenable -- JSON Schema's word, and nothing awaits it
-  then: { if: rungs.if, else: { properties: rungs.else.properties } },
-  else: { required: ['audioProfiles'], ...rungs },
 } satisfies Schema
 
 /** Where a job keeps an unknown member with a warning, a preset refuses it. */
@@ -132,8 +124,6 @@ function presetJob(): Schema {
     properties: { ...rest, videoProfiles: closed('videoProfiles'), audioProfiles: closed('audioProfiles') },
     additionalProperties: false,
     description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
-    required: ['audioProfiles'],
-    ...rungs,
   }
 }
 

@@ -151,7 +151,8 @@ function byDocument(one: Described, request: Request, answer: Answer, facts: Fac
   const range = ranges.find((each) => covers(each, type))
   if (range === undefined) return [`${status} has a type that is not in the document (${type})`]
   const { schema, examples } = told.content[range]!
-  if (!isJson(answer)) return status >= 400 ? [`${status} without the error shape`] : []
+  // Where an error is a page for people, the document says so by its type.
+  if (!isJson(answer)) return status >= 400 && range !== 'text/html' ? [`${status} without the error shape`] : []
   const value = jsonOf(answer)
   if (value === null) return [`${status} is not the JSON that it says`]
   const wrong = facts.document
