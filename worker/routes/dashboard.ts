@@ -17,10 +17,15 @@ export const dashboard = new Hono<AppEnv>().on(
 /** Addresses of programs, which are answered in JSON whatever they accept. */
 const API = /^\/(?:api|uploads|o|a|p|s|task|health|metrics|assets)(?:\/|$)/
 
-/** A person who typed an address wrongly: null for programs. */
+/**
+ * A person who typed an address wrongly: null for programs. Whole each time: asked under the condition that a browser sends with
+ * a page that it keeps, the assets would answer without a body.
+ */
 export async function lostPage(c: Context<AppEnv>): Promise<Response | null> {
   const asked = c.req.header('accept') ?? ''
   if (c.req.method !== 'GET' || !asked.includes('text/html') || API.test(c.req.path)) return null
-  const { body, headers } = await page(c)
-  return new Response(body, { status: 404, headers })
+  const { body, headers } = await c.env.ASSETS.fetch(new Request(new URL('/', c.req.url)))
+  const own = new Headers(headers)
+  own.delete('etag')
+  return new Response(body, { status: 404, headers: own })
 }
