@@ -16,7 +16,18 @@ const CLASSES: Readonly<Record<string, string>> = {
 }
 const SECRETS = ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY', 'TRANSCODER_SECRET', 'INTERNAL_TOKEN']
 /** Addresses that the Worker answers itself. */
-const WORKERS_OWN = ['/api/*', '/uploads', '/uploads/*', '/o/*', '/task/*', '/health', '/metrics']
+const WORKERS_OWN = [
+  '/api/*',
+  '/uploads',
+  '/uploads/*',
+  '/o/*',
+  '/p/*',
+  '/a/*',
+  '/s/*',
+  '/task/*',
+  '/health',
+  '/metrics',
+]
 const ZERO_ID = '00000000-0000-0000-0000-000000000000'
 const EVERY_MINUTE = '* * * * *'
 

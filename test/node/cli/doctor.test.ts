@@ -103,7 +103,7 @@ describe('wrangler.toml', () => {
       ['rollout_active_grace_period = 7200', '', 'rollouts'],
       ['MAX_STORED_UPLOAD_BYTES = ""', 'MAX_STORED_UPLOAD_BYTES = "50GB"', 'variables'],
       ['API_KEY = ""', 'API_KEY = "x"\nSERVICE_SECRET = "in clear"', 'secrets'],
-      ['"/task/*", ', '', 'assets'],
+      ['"/task/*",', '', 'assets'],
       [
         '[triggers]',
         '[[ratelimits]]\nname = "RATE_LIMIT"\nnamespace_id = "1"\nsimple = { limit = 5, period = 7 }\n\n[triggers]',
