@@ -40,7 +40,7 @@ export async function sharedBy(env: Env, token: string): Promise<Shared | null> 
 export async function mediaOf(env: Env, { share, job }: Shared, base: string): Promise<SharedMedia> {
   const rounded = Math.ceil((Date.now() + ADDRESS_MS) / ROUND_MS) * ROUND_MS
   const until = Math.min(rounded, share.expires_at)
-  const status = await statusOf(env, job, base, until)
+  const status = await statusOf(env, job, base, { until, isShared: true })
   return sharedMedia(status, {
     title: share.title,
     expires_at: new Date(share.expires_at).toISOString(),

@@ -18,22 +18,29 @@ import { nameOfInput } from './search.ts'
 
 const DAY_MS = 86_400_000
 
+interface Terms {
+  /** Milliseconds since 1970. */
+  until: number
+  /** For the holder of a share, not for the owner of the job. */
+  isShared: boolean
+}
+
 /**
- * `position` is known of a single job; a list does not count for each of its lines. Signed addresses are valid until `until`
- * (milliseconds since 1970), else for as long as their objects are kept.
+ * `position` is known of a single job; a list does not count for each of its lines. Signed addresses are valid for as long as
+ * their objects are kept, unless `terms` say otherwise.
  */
 export async function statusOf(
   env: Env,
   job: JobWithTask & { position?: number | null },
   base: string,
-  until: number = outputsEnd(job),
+  terms: Terms = { until: outputsEnd(job), isShared: false },
 ): Promise<PublicStatus> {
   const running = job.task_state === 'running' || job.task_state === 'committing'
   const [live, outputs, poster, archiveUrl] = await Promise.all([
     running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
-    addresses(env, job, base, until),
-    posterOf(env, job, base, until),
-    archiveAddress(env, job, base, until),
+    addresses(env, job, base, terms),
+    posterOf(env, job, base, terms.until),
+    terms.isShared ? null : archiveAddress(env, job, base, terms.until),
   ])
   return publicStatus({
     jobId: job.job_id,
@@ -61,9 +68,12 @@ export async function statusOf(
   })
 }
 
-/** When the outputs of a job in the service's own store are removed, in milliseconds since 1970. */
-export function outputsEnd(job: Pick<JobWithTask, 'finished_at'>): number {
-  return (job.finished_at ?? Date.now()) + RETENTION_DAYS.outputs * DAY_MS
+/**
+ * When the outputs of a job in the service's own store are removed, in milliseconds since 1970. Of one that runs: the same all day,
+ * so that whoever reads it again and again does not load its poster again and again.
+ */
+export function outputsEnd({ finished_at: finished }: Pick<JobWithTask, 'finished_at'>): number {
+  return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + RETENTION_DAYS.outputs * DAY_MS
 }
 
 async function posterOf(env: Env, job: JobWithTask, base: string, until: number): Promise<Poster | null> {
@@ -73,13 +83,15 @@ async function posterOf(env: Env, job: JobWithTask, base: string, until: number)
 }
 
 /** Signed anew on every read. */
-async function addresses(env: Env, job: JobWithTask, base: string, until: number): Promise<PublicOutput[]> {
+async function addresses(env: Env, job: JobWithTask, base: string, terms: Terms): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
+  const { account, job_id: jobId } = job
+  const grant = { expiresAt: terms.until / 1000, scope: terms.isShared ? ('shared' as const) : ('object' as const) }
   const stored = JSON.parse(job.outputs) as StoredOutput[]
   return Promise.all(
     stored.map(async (output) => ({
       path: output.path,
-      url: await objectAddress(env, base, job.account, job.job_id, output.path, until / 1000),
+      url: await objectAddress(env, base, { account, jobId, path: output.path }, grant),
       location: output.location,
       size: output.size,
       sha256: output.sha256,

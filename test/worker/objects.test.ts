@@ -15,7 +15,7 @@ const inAnHour = () => Math.floor(Date.now() / 1000) + 3600
 const get = async (address: string, init: RequestInit = {}): Promise<Response> =>
   app.request(new Request(address, init), undefined, env)
 const address = (path: string, expiry = inAnHour(), job = 'job-1') =>
-  objectAddress(env, BASE, 'alice', job, path, expiry)
+  objectAddress(env, BASE, { account: 'alice', jobId: job, path }, { expiresAt: expiry, scope: 'object' })
 
 const PLAYLIST = '#EXTM3U\n'
 const LARGE = 40 * 1024 * 1024 + 5

@@ -8,10 +8,12 @@ import { sweep } from '../../worker/sweep.ts'
 import { ask } from './ask.ts'
 import { BASE, call, KEY, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
-import { create, moveClock, started } from './stage.ts'
+import { create, moveClock, started, status } from './stage.ts'
 
 const DAY = 86_400
 const film = new Uint8Array(600).fill(7)
+/** Its frame header is all that is looked at. */
+const JPEG = Uint8Array.from([0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 36, 0, 64, 1, 1, 0x11, 0, 0xff, 0xd9])
 
 async function completed(change: Record<string, unknown> = {}): Promise<{ id: number; attempt: Attempt }> {
   const id = await create(change)
@@ -65,6 +67,32 @@ test('a share gives a page, a player and the addresses that they play, without a
   expect(html).toContain(`<meta property="twitter:player" content="${made.embed_url}" />`)
   // There is no poster yet: a property without a value would be taken for a broken one.
   expect(html).not.toContain('og:image')
+})
+
+test('a share opens what it plays, and not the report with the owner’s settings', async () => {
+  const { id } = await completed()
+  const [output] = (await status(id)).outputs
+  const [, , account = '', jobId = ''] = new URL(output.url).pathname.split('/').slice(1).map(decodeURIComponent)
+  await env.BUCKET.put(`out/${account}/${jobId}/job.json`, '{"configuration":{}}')
+  const report = (address: string) => address.replace(/film\.mp4$/, 'job.json')
+  const [source] = (await (await visit(`${(await share(id)).url}/data`)).json<any>()).sources
+  expect((await visit(report(output.url))).status).toBe(200)
+  expect(await code(await visit(report(source.url)))).toEqual([403, 'forbidden'])
+  // Nor by taking off the mark of a share.
+  expect((await visit(report(source.url).replace(/(\/o\/\d+)s\./, '$1.'))).status).toBe(403)
+})
+
+test('no address that a share gives outlives it', async () => {
+  const id = await create()
+  const attempt = await started()
+  expect((await attempt.door('PUT', '/preview', JPEG)).status).toBe(200)
+  expect((await attempt.finish([await attempt.store('film.mp4', film)])).status).toBe(200)
+  const made = await share(id, { expires_in_seconds: 60 })
+  const { poster_url: poster, sources } = await (await visit(`${made.url}/data`)).json<any>()
+  const addresses: string[] = [poster, sources[0].url]
+  for (const address of addresses) expect((await visit(address)).status).toBe(200)
+  moveClock(61_000)
+  for (const address of addresses) expect((await visit(address)).status).toBe(403)
 })
 
 test('the page may not be framed, the player by every page; both have a policy that lets nothing else in', async () => {
@@ -162,7 +190,7 @@ test('the addresses of a share end with it, and are short-lived where it is not'
   expect(hours(long)).toBeLessThanOrEqual(13)
   expect(hours(long)).toBeGreaterThanOrEqual(11.9)
   expect(short.addresses_expire_at).toBe(short.expires_at)
-  const expiry = (media: any) => Number(/\/o\/(\d+)\./.exec(media.sources[0].url)?.[1]) * 1000
+  const expiry = (media: any) => Number(/\/o\/(\d+)s\./.exec(media.sources[0].url)?.[1]) * 1000
   expect(expiry(long)).toBe(Date.parse(long.addresses_expire_at))
   moveClock(601_000)
   expect((await visit(short.sources[0].url)).status).toBe(403)

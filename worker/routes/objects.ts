@@ -1,4 +1,5 @@
-// In charge of: own-store outputs behind a signed, expiring prefix: /o/<expiry>.<signature>/<account>/<job_id>/<path…>.
+// In charge of: own-store outputs behind a signed, expiring prefix: /o/<expiry>.<signature>/<account>/<job_id>/<path…>; of a
+// share: /o/<expiry>s.<signature>/….
 // The signature is in the path, so that relative addresses in a playlist keep it.
 // Not in charge of: Range and conditions (stored.ts).
 import type { Context } from 'hono'
@@ -28,19 +29,22 @@ const preflight = {
   'access-control-max-age': '86400',
 }
 
-/** `expiresAt` in unix seconds. Everything of the job is readable until then by whoever has one address. */
+/** Which objects an address opens: all of the job's, or what a share plays: not the report, which has the owner's settings. */
+type Scope = 'object' | 'shared'
+
+const REPORT = /(?:^|\/)job\.json$/
+
+/** `expiresAt` in unix seconds. Everything of the scope is readable until then by whoever has one address. */
 export async function objectAddress(
   env: Env,
   baseUrl: string,
-  account: string,
-  jobId: string,
-  path: string,
-  expiresAt: number,
+  { account, jobId, path }: { account: string; jobId: string; path: string },
+  { expiresAt, scope }: { expiresAt: number; scope: Scope },
 ): Promise<string> {
   const expiry = String(Math.floor(expiresAt))
-  const signature = await sign(env, 'object', `${account}/${jobId}/${expiry}`)
+  const signature = await sign(env, scope, `${account}/${jobId}/${expiry}`)
   const elements = [account, jobId, ...path.split('/')].map(encodeURIComponent)
-  return `${baseUrl}/o/${expiry}.${signature}/${elements.join('/')}`
+  return `${baseUrl}/o/${expiry}${scope === 'shared' ? 's' : ''}.${signature}/${elements.join('/')}`
 }
 
 interface Grant {
@@ -54,12 +58,15 @@ interface Grant {
 async function granted(c: Context<AppEnv>): Promise<Grant | null> {
   const [, , grant = '', ...rest] = new URL(c.req.url).pathname.split('/')
   const elements = decodeElements(rest)
-  const [, expiry, signature] = /^(\d{1,12})\.([\w-]{43})$/.exec(grant) ?? []
+  const [, expiry, mark, signature] = /^(\d{1,12})(s?)\.([\w-]{43})$/.exec(grant) ?? []
   if (!elements || !expiry || !signature) return null
-  const [account = '', jobId = '', ...path] = elements
-  if (!(await verify(c.env, 'object', `${account}/${jobId}/${expiry}`, signature))) return null
+  const [account = '', jobId = '', ...names] = elements
+  const scope: Scope = mark === 's' ? 'shared' : 'object'
+  if (!(await verify(c.env, scope, `${account}/${jobId}/${expiry}`, signature))) return null
+  const path = names.join('/')
+  if (scope === 'shared' && REPORT.test(path)) return null
   const secondsLeft = Number(expiry) - Math.floor(Date.now() / 1000)
-  return secondsLeft > 0 ? { account, jobId, path: path.join('/'), secondsLeft } : null
+  return secondsLeft > 0 ? { account, jobId, path, secondsLeft } : null
 }
 
 /** @throws RequestError 404 for a name that no object can have, as for one that none has */

@@ -9,19 +9,17 @@ import { RequestError } from '../problems.ts'
 import { sign, verify } from '../signing.ts'
 import { answerStored } from './stored.ts'
 
-const DAY_SECONDS = 86_400
-
 /** Pages on any origin show it; nothing here depends on cookies. */
 const sharing = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
 
-/** The same all day, so that whoever reads a job again and again does not load the picture again and again. */
+/** `until` in milliseconds since 1970. */
 export async function posterAddress(
   env: Env,
   baseUrl: string,
   poster: { jobId: string; attempt: number },
-  keptUntilMs: number,
+  until: number,
 ): Promise<string> {
-  const expiry = Math.ceil(keptUntilMs / 1000 / DAY_SECONDS) * DAY_SECONDS
+  const expiry = Math.floor(until / 1000)
   const signature = await sign(env, 'poster', signedText(poster.jobId, poster.attempt, expiry))
   return `${baseUrl}/p/${expiry}.${signature}/${poster.jobId}/${poster.attempt}.jpg`
 }
