@@ -3,6 +3,7 @@
 // Not in charge of: what is told (plan/sourceReport.ts, preview.ts, facts/, jobLog.ts), the ending (run.ts).
 import { stat } from 'node:fs/promises'
 import type { SourceReport } from '#contract/estimate.ts'
+import { mediaFacts } from '#contract/facts.ts'
 import type { MediaFacts } from '#contract/media.ts'
 import type { TaskDescription } from '#contract/task.ts'
 import type { Attempt } from './attempt.ts'
@@ -60,7 +61,7 @@ export async function measureFiles(
       const { size: bytes } = await stat(file)
       const captions = hasCaptions && plan.outputs[index]?.video.captions === true
       const finished = { path: file, container, bytes, probed, counts: meter?.end() ?? null, captions }
-      return fileFacts(engine, finished, places)
+      return acceptable(await fileFacts(engine, finished, places))
     })
     facts.push(measured ?? null)
   }
@@ -77,9 +78,17 @@ export async function measurePackage(
   if (packaging === null) return new Map()
   const what = 'the segments could not be measured'
   return (
-    (await beside(attempt, what, () => presentationFacts(attempt, packaging, { streams, hasCaptions }, sets))) ??
-    new Map<string, never>()
+    (await beside(attempt, what, async () => {
+      const measured = await presentationFacts(attempt, packaging, { streams, hasCaptions }, sets)
+      return new Map([...measured].map(([path, facts]) => [path, acceptable(facts)]))
+    })) ?? new Map<string, never>()
   )
+}
+
+/** The door refuses an attempt's whole result for a measure that is out of bounds: such a one is left out. */
+function acceptable<Facts extends MediaFacts | null>(facts: Facts): Facts {
+  if (facts !== null) mediaFacts.parse(facts)
+  return facts
 }
 
 /** undefined: it failed, which is a line of the log. */

@@ -52,7 +52,7 @@ export async function finishPackage(
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
   const media = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
-  const { sets, files, vtt } = withSidecars(packaging, media, segments)
+  const { sets, files, vtt } = withSidecars(packaging, media, segments, facts.task.takes !== undefined)
   segments.post(files)
   const inDirectory = [...documents(packaging, sets), ...vtt]
   const { tar } = segments
@@ -98,6 +98,7 @@ function withSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: Sets,
   segments: SegmentPipeline,
+  lists: boolean,
 ): { sets: Sets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
@@ -109,7 +110,9 @@ function withSidecars(
   const origin = video.form === 'ts' ? TS_ORIGIN_TICKS : 0
   const text = captionFiles(channels, packaging.captionLanguages, { own, video, origin })
   const small =
-    packaging.thumbnails === null ? null : thumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration })
+    packaging.thumbnails === null
+      ? null
+      : thumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists })
   const add = (presentation: Presentation | null) =>
     presentation && { ...presentation, text: text.tracks, thumbnails: small?.track ?? null }
   return {

@@ -86,11 +86,14 @@ export interface ThumbnailFiles {
   vtt: WrittenObject
 }
 
-/** `duration`: seconds that the presentation lasts. Throws output_incomplete where a sheet or the poster is missing. */
+/**
+ * `duration`: seconds that the presentation lasts. `lists`: the service lists poster and storyboard; one of before has neither role,
+ * and takes the poster beside the sheets only. Throws output_incomplete where a sheet or the poster is missing.
+ */
 export function thumbnailFiles(
   plan: ThumbnailPlan,
   { sheets, posters }: { sheets: readonly Uint8Array[] | null; posters: readonly Uint8Array[] | null },
-  { own, duration }: { own: string; duration: number },
+  { own, duration, lists }: { own: string; duration: number; lists: boolean },
 ): ThumbnailFiles {
   const { width, height, columns, rows, intervalSeconds } = plan
   const sheetSeconds = columns * rows * intervalSeconds
@@ -122,13 +125,13 @@ export function thumbnailFiles(
       return { ...stored, start, duration: at((index + 1) * sheetSeconds) - start }
     }),
     vtt: { uri: 'thumbnails.vtt' },
-    poster: store('poster.jpg', poster, 'poster'),
+    poster: lists ? store('poster.jpg', poster, 'poster') : store(`${own}/poster.jpg`, poster),
   }
   const vtt = {
     path: joinPath(directory, track.vtt.uri),
     content_type: TEXT_TYPE,
     profile: null,
-    role: 'storyboard' as const,
+    role: lists ? ('storyboard' as const) : ('playlist' as const),
     body: thumbnailVtt(track, duration),
     stage: 1 as const,
   }

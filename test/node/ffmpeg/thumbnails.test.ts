@@ -56,7 +56,11 @@ async function decode(
 async function taken(plan: Plan, file: (name: string) => string, duration: number) {
   const take = async (name: string) => takePictures(Readable.from([await readFile(file(name))]))
   const [sheets, posters] = [await take('thumbnails'), await take('poster')]
-  const { track, vtt } = thumbnailFiles(plan.packaging!.thumbnails!, { sheets, posters }, { own: 'j-1', duration })
+  const { track, vtt } = thumbnailFiles(
+    plan.packaging!.thumbnails!,
+    { sheets, posters },
+    { own: 'j-1', duration, lists: true },
+  )
   return { track, vtt: vtt.body, sheets: sheets!, poster: posters![0]! }
 }
 

@@ -4,6 +4,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { validateJob } from '#contract/job.ts'
 import type { MediaFacts } from '#contract/media.ts'
+import { measureFiles } from '../../../transcoder/beside.ts'
 import { runTask } from '../../../transcoder/run.ts'
 import { carried } from '../ffmpeg/captions.ts'
 import { movingBar } from '../ffmpeg/fields.ts'
@@ -48,8 +49,8 @@ interface Stored {
   file: (path: string) => Promise<string>
 }
 
-/** Runs a whole attempt at a job whose source is that file. */
-async function run(source: string, body: Record<string, unknown>): Promise<Stored> {
+/** Runs a whole attempt at a job whose source is that file, for a service of now or of before. */
+async function run(source: string, body: Record<string, unknown>, isOlder = false): Promise<Stored> {
   const credentials = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
   const judged = validateJob(
     { input: 'https://example.com/clip.mp4', cloud_credentials: credentials, audioProfiles: [], ...body },
@@ -58,6 +59,7 @@ async function run(source: string, body: Record<string, unknown>): Promise<Store
   if (!judged.ok) throw new Error(JSON.stringify(judged.problems))
   door = await new FakeDoor({ bytes: await readFile(source) }).start()
   door.task = { ...describeTask({ container: 'mp4' }), config: judged.config }
+  if (isOlder) delete door.task.takes
   await runTask(requestFor(door), bench.context())
   expect(door.fails).toEqual([])
   expect(door.breaches).toEqual([])
@@ -426,4 +428,39 @@ describe('segmented output', () => {
       { path: 'thumbnails/poster.jpg', role: 'poster' },
     ])
   })
+
+  test('a service of before, after a rollback, gets them in its own terms', async () => {
+    const body = {
+      output_container: 'hls',
+      segmented_output_hls: true,
+      thumbnails: true,
+      videoProfiles: [{ ...SIZE, video_bitrate: 300 }],
+    }
+    const { roles, objects } = await run(await burst(), body, true)
+    expect([...roles.values()].filter((role) => role === 'poster' || role === 'storyboard')).toEqual([])
+    expect(roles.get('thumbnails/thumbnails.vtt')).toBe('playlist')
+    expect([...objects.keys()].filter((path) => path.endsWith('poster.jpg'))).toEqual(['thumbnails/j-1-1/poster.jpg'])
+  })
+})
+
+test('what cannot be told within bounds is left out, since the door would refuse the whole result for it', async () => {
+  const file = space.file('empty.mp4')
+  await writeFile(file, 'x')
+  const lines: string[] = []
+  const attempt = {
+    engine: bench.engine,
+    workspace: { cwd: '/', out: '/' },
+    log: { warn: (message: string) => void lines.push(message) },
+    halt: new AbortController(),
+  }
+  const plan = {
+    outputs: [{ path: 'a.mp4', container: 'mp4', video: { captions: false, frameRate: { num: 25, den: 1 } } }],
+    audioFiles: [],
+  }
+  // Of no length, its bitrate is infinite.
+  const probed = { durationSeconds: 0, video: null, audio: [] }
+  const meter = { end: () => ({ tracks: [], seconds: null, codecString: null }) }
+  const measured = await measureFiles(attempt as never, plan as never, [{ file, probed, meter } as never], false)
+  expect(measured).toEqual([null])
+  expect(lines).toEqual(['a.mp4 could not be measured'])
 })
