@@ -25,8 +25,7 @@ export async function archive(
     )
   }
   const url = new URL(status.archive_url)
-  const file =
-    to ?? (decodeURIComponent(url.pathname.split('/').at(-1) ?? '').replaceAll(/[/\\]/g, '_') || `job-${id}.tar`)
+  const file = to ?? nameIn(url) ?? `job-${id}.tar`
   const response = await reach(url, { signal })
   if (response.status !== 200 || !response.body) {
     throw new ServiceError(response.status, await response.text().catch(() => ''))
@@ -43,6 +42,11 @@ export async function archive(
     line.end()
   }
   return { document: { file, size }, text: `${file}  ${bytes(size)}` }
+}
+
+/** Of a file that lands where the command runs: nothing but a tar, and none that is hidden there. */
+export function nameIn({ pathname }: URL): string | null {
+  return /\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.tar)$/.exec(pathname)?.[1] ?? null
 }
 
 async function store(body: AsyncIterable<Uint8Array>, path: string, size: number, line: ProgressLine): Promise<void> {

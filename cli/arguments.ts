@@ -59,11 +59,26 @@ export function parse(argv: readonly string[]): Parsed {
     if (values['help'] !== true && (positionals.length < count[0] || positionals.length > count[1])) {
       throw new UsageError(takes === '' ? `${name} takes no arguments.` : `Write: splicepoint ${name} ${takes}`)
     }
+    if (values['help'] !== true) refuseUnused(name, values as Values)
     return { name, values: values as Values, words: positionals }
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new UsageError(`${(error as Error).message.split('. ')[0]}. (splicepoint ${name} --help)`)
   }
+}
+
+/** @throws UsageError for an option that would do nothing beside the others */
+function refuseUnused(
+  name: CommandName,
+  { 'dry-run': isDry, share, download, title, expires, list, revoke }: Values,
+): void {
+  if (isDry === true && (share === true || download !== undefined))
+    throw new UsageError('--dry-run makes no outputs: leave out --share and --download.')
+  if (name === 'submit' && title !== undefined && share !== true)
+    throw new UsageError('--title is for the shared page: add --share.')
+  const others = [list === true, revoke !== undefined, title !== undefined || expires !== undefined]
+  if (name === 'share' && others.filter(Boolean).length > 1)
+    throw new UsageError('--list, --revoke and a new page (--title, --expires) are three things: ask for one of them.')
 }
 
 /** What is asked of the command itself, with no command or any: "--version", "--help" alone, "help submit". */

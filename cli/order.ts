@@ -76,7 +76,8 @@ export function applyFlags(document: Body | null, flags: OrderFlags): Body {
   return body
 }
 
-function refuseContradictions({ hls, dash, mp4, container, rendition, mode, preset }: OrderFlags): void {
+function refuseContradictions(flags: OrderFlags): void {
+  const { hls, dash, mp4, container, rendition, mode, preset } = flags
   if (mp4 === true && (hls === true || dash === true))
     throw new UsageError('--mp4 makes files, --hls and --dash make segments: give one or the other.')
   if (container !== undefined && (hls ?? dash ?? mp4) === true)
@@ -85,6 +86,8 @@ function refuseContradictions({ hls, dash, mp4, container, rendition, mode, pres
     throw new UsageError('--mode is for renditions of yours: give them with --rendition.')
   if (mode !== undefined && rendition === undefined && preset !== undefined)
     throw new UsageError('--mode is for renditions of yours: give them with --rendition, or leave out --preset.')
+  if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
+    throw new UsageError('--no-audio leaves no audio for --audio-bitrate: give one or the other.')
 }
 
 /** What is delivered, and how a player finds its way in it. */

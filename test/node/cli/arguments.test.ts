@@ -1,6 +1,7 @@
 // In charge of: command lines → commands, wherever their options stand; what is sent for the flags of `submit`.
 // Not in charge of: whether the service takes it (service/cli.test.ts).
 import { describe, expect, it, test } from 'vitest'
+import { nameIn } from '../../../cli/archive.ts'
 import { asked, parse } from '../../../cli/arguments.ts'
 import { commands, common, type Command } from '../../../cli/commands.ts'
 import { UsageError } from '../../../cli/failure.ts'
@@ -32,6 +33,24 @@ describe('options', () => {
     expect(() => parse(['--hls', 'list'])).toThrow(UsageError)
     expect(() => parse(['--hls'])).toThrow('Name a command')
   })
+
+  it.each([
+    ['submit film.mp4 --title Film', '--title is for the shared page'],
+    ['submit film.mp4 --dry-run --share', '--dry-run makes no outputs'],
+    ['submit film.mp4 --dry-run --download out', '--dry-run makes no outputs'],
+    ['share 5 --list --title Film', 'ask for one of them'],
+    ['share 5 --revoke sh_1 --expires 12h', 'ask for one of them'],
+    ['share 5 --revoke sh_1 --list', 'ask for one of them'],
+  ])('that would do nothing are refused: %s', (line, message) => {
+    expect(() => parse(line.split(' '))).toThrow(message)
+  })
+
+  it.each(['submit film.mp4 --title Film --share', 'share 5 --title Film --expires 12h', 'share 5 --list'])(
+    'that belong together are taken: %s',
+    (line) => {
+      expect(parse(line.split(' ')).words).toHaveLength(1)
+    },
+  )
 
   it('of one name have one meaning in every command, so that they can be read before the command is', () => {
     const seen = new Map<string, string>()
@@ -138,10 +157,24 @@ describe('submit sends', () => {
     [{ mp4: true, hls: true }, /--mp4 makes files/],
     [{ hls: true, container: 'ts' }, /leave out --container/],
     [{ hls: true, mode: 'cbr' }, /--rendition/],
+    [{ 'no-audio': true, 'audio-bitrate': '96' }, /one or the other/],
     [{ rendition: ['720x'] }, /write 720/],
     [{ metadata: ['=x'] }, /NAME=VALUE/],
     [{ set: ['x'] }, /FIELD=VALUE/],
   ])('nothing for %j', (flags, message) => {
     expect(() => applyFlags(null, flags)).toThrow(message)
   })
+})
+
+test.each([
+  ['http://h.test/a/1.x/alice/j-1/My_film.tar', 'My_film.tar'],
+  ['http://h.test/a/1.x/alice/j-1/.bashrc', null],
+  ['http://h.test/a/1.x/alice/j-1/.hidden.tar', null],
+  ['http://h.test/a/1.x/alice/j-1/-rf.tar', null],
+  ['http://h.test/a/1.x/alice/j-1/run.sh', null],
+  ['http://h.test/a/1.x/alice/j-1/..%2f..%2fx.tar', null],
+  ['http://h.test/a/1.x/alice/j-1/%00.tar', null],
+  ['http://h.test/', null],
+])('an archive is called as its address says, where that is the name of a tar: %s', (address, name) => {
+  expect(nameIn(new URL(address))).toBe(name)
 })
