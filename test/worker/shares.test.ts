@@ -3,11 +3,13 @@
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
 import { RETENTION_DAYS } from '#contract/limits.ts'
+import { app } from '../../worker/app.ts'
 import { sign } from '../../worker/signing.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { ask } from './ask.ts'
-import { BASE, call, KEY, post } from './client.ts'
+import { BASE, basic, call, KEY, post } from './client.ts'
 import type { Attempt } from './fake-transcoder.ts'
+import { before } from './race.ts'
 import { create, moveClock, started, status } from './stage.ts'
 
 const DAY = 86_400
@@ -281,6 +283,15 @@ test('a share never outlives the outputs, and is gone with them', async () => {
   expect(await code(await post(`/api/v0/job/${id}/share`, {}))).toEqual([409, 'not_shareable'])
   const left = await env.DB.prepare('SELECT COUNT(*) AS n FROM shares WHERE job = ?1').bind(id).first<{ n: number }>()
   expect(left?.n).toBe(0)
+})
+
+test('a job that is deleted while it is shared is not there', async () => {
+  const { id } = await completed()
+  const remove = () => call(`/api/v0/job/${id}`, { method: 'DELETE' })
+  const bindings = { ...env, DB: before(env.DB, 'INSERT INTO shares', remove) }
+  const init = { method: 'POST', headers: { authorization: basic(KEY) } }
+  const answer = await app.request(`${BASE}/api/v0/job/${id}/share`, init, bindings)
+  expect(await code(answer)).toEqual([404, 'not_found'])
 })
 
 test('the rows of a deleted job’s shares are removed with it', async () => {

@@ -12,12 +12,16 @@ export interface ShareRow {
   expires_at: number
 }
 
-/** False where the job has `maximum` shares in force: counted in the statement that inserts, so no race exceeds it. */
+/**
+ * False where the job has `maximum` shares in force, counted in the statement that inserts, so no race exceeds it; and where it was
+ * deleted meanwhile.
+ */
 export async function insertShare(db: D1Database, share: ShareRow, maximum: number): Promise<boolean> {
   const row = await db
     .prepare(
       `INSERT INTO shares (id, job, title, created_at, expires_at)
        SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT COUNT(*) FROM shares WHERE job = ?2 AND expires_at > ?4) < ?6
+         AND EXISTS (SELECT 1 FROM jobs WHERE id = ?2 AND deleted_at IS NULL)
        RETURNING id`,
     )
     .bind(share.id, share.job, share.title, share.created_at, share.expires_at, maximum)

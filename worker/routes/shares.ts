@@ -13,6 +13,7 @@ import type { StoredOutput } from '../commit.ts'
 import type { AppEnv } from '../http.ts'
 import { baseUrl } from '../http.ts'
 import type { JobWithTask } from '../ledger/jobs.ts'
+import { findJob } from '../ledger/jobs.ts'
 import type { ShareRow } from '../ledger/shares.ts'
 import { deleteShare, insertShare, listShares } from '../ledger/shares.ts'
 import { invalidBody, notFound, RequestError } from '../problems.ts'
@@ -56,6 +57,7 @@ export async function createShare(c: Context<AppEnv>, job: JobWithTask): Promise
     expires_at: Math.min(now + seconds * 1000, end),
   }
   if (!(await insertShare(c.env.DB, row, MAX_SHARES))) {
+    if (!(await findJob(c.env.DB, job.account, job.id))) throw notFound()
     throw new RequestError('quota_exceeded', `A job may have ${MAX_SHARES} shares. Revoke one that is not needed.`)
   }
   return c.json(await publicShare(c, job, row))
