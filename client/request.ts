@@ -82,7 +82,7 @@ export interface JobRequest {
   ladder?: 'auto' | undefined
   /** Id or name of a preset, whose members are the job’s where the body has none (docs/api.md). Must be a string of 1 to 100 characters. */
   preset?: string | undefined
-  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 texts of at most 500 characters. */
+  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 strings of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
   /** 1 to 16 renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them. */
   videoProfiles?: VideoProfile[] | undefined
@@ -171,7 +171,7 @@ export interface PresetJob {
   allow_upscaling?: boolean | undefined
   /** auto = sizes and bitrates are chosen from the source’s size and frame rate; videoProfiles is left out, and gop_length is 2 unless given. Must be one of "auto". */
   ladder?: 'auto' | undefined
-  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 texts of at most 500 characters. */
+  /** Names and values of your own: kept with the job, in lists and webhooks, and searched. Must be an object of at most 20 strings of at most 500 characters. */
   metadata?: Record<string, string> | null | undefined
   /** 1 to 16 renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them. */
   videoProfiles?: VideoProfile[] | undefined
@@ -222,21 +222,21 @@ export interface Credential {
   access_key?: string | null | undefined
   /** Account secret key. Must be a string of at most 16384 characters, or null. */
   secret_key?: string | null | undefined
-  /** Region of the target bucket. Must be a text on one line of at most 1024 characters, or null. */
+  /** Region of the target bucket. Must be a string on one line of at most 1024 characters, or null. */
   region?: string | null | undefined
-  /** Oracle only. Must be a text on one line of at most 1024 characters, or null. */
+  /** Oracle only. Must be a string on one line of at most 1024 characters, or null. */
   tenancy_ocid?: string | null | undefined
-  /** Oracle only. Must be a text on one line of at most 1024 characters, or null. */
+  /** Oracle only. Must be a string on one line of at most 1024 characters, or null. */
   user_ocid?: string | null | undefined
-  /** Oracle only: the user’s fingerprint. Must be a text on one line of at most 1024 characters, or null. */
+  /** Oracle only: the user’s fingerprint. Must be a string on one line of at most 1024 characters, or null. */
   oci_fingerprint?: string | null | undefined
-  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
   project_id?: string | null | undefined
-  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
   client_email?: string | null | undefined
-  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
   client_id?: string | null | undefined
-  /** Google only. Must be a text on one line of at most 1024 characters, or null. */
+  /** Google only. Must be a string on one line of at most 1024 characters, or null. */
   private_key_id?: string | null | undefined
   /** A key in PEM form. Must be a string of at most 16384 characters, or null. */
   private_key?: string | null | undefined

@@ -29,7 +29,7 @@ export function readMetadata(value: unknown, findings: Findings): Metadata | und
   if (value === undefined || value === null) return undefined
   const { members, value_characters: length } = METADATA
   if (!isMembers(value)) {
-    const message = `metadata must be an object of at most ${members} texts; ${showValue(value)} was given`
+    const message = `metadata must be an object of at most ${members} strings; ${showValue(value)} was given`
     findings.problem('invalid_type', 'metadata', message)
     return undefined
   }
@@ -43,7 +43,7 @@ export function readMetadata(value: unknown, findings: Findings): Metadata | und
     const path = `metadata.${showName(name)}`
     if (!isMetadataName(name)) findings.problem('invalid_value', path, `a name in metadata must be ${NAME_EXPECTS}`)
     else if (typeof text !== 'string')
-      findings.problem('invalid_type', path, `${path} must be a text; ${showValue(text)} was given`)
+      findings.problem('invalid_type', path, `${path} must be a string; ${showValue(text)} was given`)
     else if (charactersOf(text) > length) {
       const message = `${path} must have at most ${length} characters; ${charactersOf(text)} were given`
       findings.problem('invalid_length', path, message, { maximum: length })

@@ -165,7 +165,7 @@ const member = (description: string, maximum: number = limits.MAX_LENGTH.credent
 const identity = (description: string) =>
   field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.credential), z.regex(/^[^\p{Cc}]*$/u)))), {
     description,
-    expects: `a text on one line of at most ${limits.MAX_LENGTH.credential} characters, or null`,
+    expects: `a string on one line of at most ${limits.MAX_LENGTH.credential} characters, or null`,
   })
 
 /** 2.3, credential object. private_key, session_token and endpoint are extensions. */
@@ -302,7 +302,7 @@ export const jobFields = z.object({
   // Read by metadata.ts, member by member.
   metadata: field(z.optional(z.unknown()), {
     description: 'Names and values of your own: kept with the job, in lists and webhooks, and searched.',
-    expects: `an object of at most ${limits.METADATA.members} texts of at most ${limits.METADATA.value_characters} characters`,
+    expects: `an object of at most ${limits.METADATA.members} strings of at most ${limits.METADATA.value_characters} characters`,
   }),
 })
 

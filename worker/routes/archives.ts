@@ -49,7 +49,7 @@ async function isGranted(c: Context<AppEnv>, account: string, jobId: string, nam
 export const archives = new Hono<AppEnv>().get('/:grant/:account/:job/:name', async (c) => {
   const { account, job: jobId, name } = c.req.param()
   if (!(await isGranted(c, account, jobId, name))) {
-    throw new RequestError('forbidden', 'This address is not valid, or no longer. Read the job again for a new one.', {
+    throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
       headers: sharing,
     })
   }

@@ -38,7 +38,7 @@ export const posters = new Hono<AppEnv>().get('/:grant/:job/:name', async (c) =>
     Number.isInteger(attempt) &&
     (await verify(c.env, 'poster', signedText(jobId, attempt, Number(expiry)), signature))
   if (!isOurs || secondsLeft <= 0) {
-    throw new RequestError('forbidden', 'This address is not valid, or no longer. Read the job again for a new one.', {
+    throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
       headers: { ...sharing },
     })
   }

@@ -26,7 +26,7 @@ export const shared = new Hono<AppEnv>()
   .get('/:token/data', async (c) => {
     const found = await sharedBy(c.env, c.req.param('token'))
     if (found) return c.json(await mediaOf(c.env, found, baseUrl(c)), 200, { ...discreet, ...sharing })
-    throw new RequestError('not_found', 'This page is not shared, or no longer.', {
+    throw new RequestError('not_found', 'This page is not shared, or no longer shared.', {
       headers: { ...discreet, ...sharing },
     })
   })
