@@ -124,6 +124,7 @@ function presetJob(): Schema {
     properties: { ...rest, videoProfiles: closed('videoProfiles'), audioProfiles: closed('audioProfiles') },
     additionalProperties: false,
     description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
+    required: ['audioProfiles'],
   }
 }
 
