@@ -14,7 +14,7 @@ test('a second start on the same data is refused with a sentence, under another 
   await symlink(STATE_DIR, space.file('link'))
   for (const path of [STATE_DIR, `${space.path}/../${space.path.split('/').at(-1)}/state`, space.file('link')]) {
     await expect(Service.start({ STATE_DIR: path })).rejects.toThrow(
-      `is already in use by process ${first.ready.pids.start}. Stop that one, or give this one a place of its own`,
+      `is already in use by process ${first.ready.pids.start}. Stop it, or use another directory`,
     )
   }
   expect(await first.isServing()).toBe(true)
