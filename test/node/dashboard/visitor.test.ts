@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findChromium } from '../players/browser.ts'
 import { ROOT, Service, until } from '../service/service.ts'
 import { launch, requireChromium, visit } from './browser.ts'
+import { textLike } from './seen.ts'
 import { FlakyLine } from './flaky-line.ts'
 
 const chromium = await findChromium()
@@ -61,7 +62,7 @@ test('the page uploads from its own origin, and its backend makes the job; no an
   const { page, complaints, told } = await open()
   const status = page.getByRole('status')
   await status.filter({ hasText: /^Uploaded\. Your video is being prepared \(job \d+\)\.$/ }).waitFor()
-  const job = Number(/job (\d+)/.exec((await status.textContent()) ?? '')?.[1])
+  const job = Number(/job (\d+)/.exec(await textLike(status, /job \d+/))?.[1])
   const { config }: any = await (await service.call(`/api/v0/job/${job}`)).json()
   expect(config).toMatchObject({ preset: 'hls', metadata: { visitor: 'a visitor' } })
   const stored = await service.call(`/uploads/${config.input}`)
