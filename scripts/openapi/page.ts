@@ -177,6 +177,7 @@ ${schemas.map(([name]) => `<li><a href="#${escape(name)}">${escape(name)}</a></l
 these variables:</p>
 ${code('export BASE=https://transcode.example.com KEY=sp_… JOB=1 UPLOAD=1')}
 <div id="start"></div>
+<h2>Getting started</h2>
 ${guide.map(topic).join('\n')}
 ${groups.map(({ name, description, list }) => `<h2>${escape(name)}</h2>\n<p>${prose(description)}</p>\n${list.map(({ method, path, one }) => operation(method, path, one)).join('\n')}`).join('\n')}
 <h2>Schemas</h2>
