@@ -68,7 +68,9 @@ export class Client {
   async status(id: number): Promise<PublicStatus | null> {
     const response = await this.call(`/api/v0/job/${id}`).catch(() => null)
     if (response?.status !== 200) return null
-    return ((await response.json()) as { status: PublicStatus }).status
+    // An answer that is cut off, by a test that kills the runtime, is none.
+    const read = (await response.json().catch(() => null)) as { status: PublicStatus } | null
+    return read?.status ?? null
   }
 
   /** Its timeline. */
