@@ -1,6 +1,8 @@
 // In charge of: figures as people read them in a terminal. Pure.
 import type { Range } from '#contract/estimate.ts'
 
+export { duration } from '#contract/duration.ts'
+
 const BYTES = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
 /** Decimal units, three digits at most: "12.3 MB". */
@@ -34,20 +36,6 @@ function scaled(count: number, units: readonly string[]): [value: string, unit: 
 
 function significant(value: number): string {
   return String(Number(value.toFixed(value >= 99.5 ? 0 : value >= 9.95 ? 1 : 2)))
-}
-
-/** Seconds as "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
-export function duration(seconds: number): string {
-  const whole = Math.round(seconds)
-  if (seconds < 10 && seconds !== whole) return `${Number(seconds.toFixed(1))} s`
-  if (whole < 60) return `${whole} s`
-  const parts = (big: number, bigName: string, small: number, smallName: string): string =>
-    small === 0 ? `${big} ${bigName}` : `${big} ${bigName} ${small} ${smallName}`
-  if (whole < 3600) return parts(Math.floor(whole / 60), 'min', whole % 60, 's')
-  const minutes = Math.round(whole / 60)
-  if (minutes < 1440) return parts(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
-  const hours = Math.round(minutes / 60)
-  return parts(Math.floor(hours / 24), 'd', hours % 24, 'h')
 }
 
 /** Of one fixed form, for a line that is drawn again and again: "0:07", "12:30", "1:02:30". */

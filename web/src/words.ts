@@ -1,7 +1,10 @@
 // In charge of: figures and states as people read them. Pure.
+import { duration } from '#contract/duration.ts'
 import type { Range } from '#contract/estimate.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { Phase, PublicStatus } from '#contract/status.ts'
+
+export { duration }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
 
@@ -26,20 +29,6 @@ function significant(value: number): string {
 
 /** A transfer rate: "8.4 MB/s". */
 export const rate = (bytesPerSecond: number): string => `${bytes(Math.round(bytesPerSecond))}/s`
-
-/** Seconds as "45 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
-export function duration(seconds: number): string {
-  const whole = Math.round(seconds)
-  if (seconds < 10 && seconds !== whole) return `${Number(seconds.toFixed(1))} s`
-  if (whole < 60) return `${whole} s`
-  const parts = (big: number, bigName: string, small: number, smallName: string) =>
-    small === 0 ? `${big} ${bigName}` : `${big} ${bigName} ${small} ${smallName}`
-  if (whole < 3600) return parts(Math.floor(whole / 60), 'min', whole % 60, 's')
-  const minutes = Math.round(whole / 60)
-  if (minutes < 1440) return parts(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
-  const hours = Math.round(minutes / 60)
-  return parts(Math.floor(hours / 24), 'd', hours % 24, 'h')
-}
 
 export function dollars(amount: number): string {
   return amount < 0.01 ? `$${Number(amount.toPrecision(2))}` : `$${amount.toFixed(2)}`

@@ -28,7 +28,7 @@ interface FormProps {
   from: number | null
 }
 
-/** What nobody is told before having had the time to give it. */
+/** Problems that are not shown before there was time to fill in the field. */
 const EARLY: readonly string[] = ['required', 'invalid_length']
 
 export function Form({ initial, chosen: before, from }: FormProps) {
