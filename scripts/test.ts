@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
 import { ROOT } from './local/settings.ts'
 
@@ -14,7 +15,8 @@ interface Report {
   testResults: {
     name: string
     status: string
-    assertionResults: { status: string; fullName: string }[]
+    message?: string
+    assertionResults: { status: string; fullName: string; failureMessages?: string[] | null }[]
   }[]
 }
 
@@ -22,7 +24,11 @@ interface Count {
   passed: number
   failed: number
   skipped: string[]
+  /** One for each failure: where, and the first lines of why. A long log loses its beginning; these stand at its end. */
+  failures: string[]
 }
+
+const FAILURE_LINES = 12
 
 /** Whatever looks at what an ffmpeg made. Leases, restarts and the like are the same with every one. */
 const ENGINE_TESTS = [
@@ -51,7 +57,10 @@ async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promi
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
     const count = tally(JSON.parse(await readFile(report, 'utf8').catch(() => '{"testResults":[]}')) as Report)
     // An error outside of any test, or no report at all.
-    if (code !== 0 && count.failed === 0) count.failed = 1
+    if (code !== 0 && count.failed === 0) {
+      count.failed = 1
+      count.failures.push(`vitest ended with code ${code}, with no failed test: an error outside of the tests`)
+    }
     return count
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -59,18 +68,29 @@ async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv): Promi
 }
 
 function tally(report: Report): Count {
-  const count: Count = { passed: 0, failed: 0, skipped: [] }
+  const count: Count = { passed: 0, failed: 0, skipped: [], failures: [] }
   for (const file of report.testResults) {
     const before = count.failed
-    for (const { status, fullName } of file.assertionResults) {
+    const path = relative(ROOT, file.name)
+    for (const { status, fullName, failureMessages } of file.assertionResults) {
       if (status === 'passed') count.passed++
-      else if (status === 'failed') count.failed++
-      else count.skipped.push(`${relative(ROOT, file.name)}: ${fullName}`)
+      else if (status === 'failed') {
+        count.failed++
+        count.failures.push(`${path}: ${fullName}\n${firstLines(failureMessages?.join('\n') ?? '')}`)
+      } else count.skipped.push(`${path}: ${fullName}`)
     }
     // A file that could not be loaded, or whose hooks failed, has no failed test of its own.
-    if (file.status === 'failed' && count.failed === before) count.failed++
+    if (file.status === 'failed' && count.failed === before) {
+      count.failed++
+      count.failures.push(`${path}\n${firstLines(file.message ?? '')}`)
+    }
   }
   return count
+}
+
+function firstLines(text: string): string {
+  const lines = stripVTControlCharacters(text).split('\n').slice(0, FAILURE_LINES)
+  return lines.map((line) => `    ${line}`).join('\n')
 }
 
 const requireAll = process.env['REQUIRE_ALL'] === '1'
@@ -90,12 +110,14 @@ try {
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
-  counts.push({ passed: 0, failed: 1, skipped: [] })
+  counts.push({ passed: 0, failed: 1, skipped: [], failures: [] })
 }
 
 const passed = counts.reduce((sum, count) => sum + count.passed, 0)
 const failed = counts.reduce((sum, count) => sum + count.failed, 0)
 const skipped = counts.flatMap((count) => count.skipped)
+const failures = counts.flatMap((count) => count.failures)
+if (failures.length > 0) console.error(`\nFailed:\n${failures.map((failure) => `  ${failure}`).join('\n')}`)
 if (requireAll && skipped.length > 0) {
   console.error(`REQUIRE_ALL is set, but these were skipped:\n${skipped.map((name) => `  ${name}`).join('\n')}`)
 }
