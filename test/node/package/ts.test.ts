@@ -1,17 +1,19 @@
-// In charge of: segments of transport streams as players see them: tables and clock in front, counters without a jump, every picture once.
-// Not in charge of: cues (mpegts/), fragmented mp4 (fmp4.test.ts).
+// In charge of: segments of transport streams as players see them: tables and clock in front, counters without a jump, every
+// frame and every cue once. Not in charge of: finding cues (mpegts/), fragmented mp4 (fmp4.test.ts).
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { clockReference } from '../../../transcoder/mpegts/clock.ts'
 import { counterOf, pidOf } from '../../../transcoder/mpegts/packet.ts'
 import { StreamError, type Cadence } from '../../../transcoder/package/cut.ts'
 import { TsCutter } from '../../../transcoder/package/ts/cutter.ts'
 import { TailCutter } from '../../../transcoder/package/ts/tail.ts'
+import { cueAt, scan, withCues } from '../mpegts/clips.ts'
+import { spliceInsert } from '../mpegts/sections.ts'
 import { cut, flashes, streamOf } from './cutting.ts'
 
 const ORIGIN = 900_000
@@ -30,13 +32,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-async function pictures(bytes: Uint8Array): Promise<number> {
+/** Of every frame, decoded. */
+async function hashes(bytes: Uint8Array): Promise<string[]> {
   const file = join(directory, 'clip.ts')
   await writeFile(file, bytes)
   const words = ['-nostdin', '-v', 'error', '-i', `file:${file}`, '-map', '0:v', '-fps_mode', 'passthrough']
   const { stdout, stderr } = await promisify(execFile)(engine.ffmpeg, [...words, '-f', 'framemd5', 'pipe:1'])
   expect(stderr).toBe('')
-  return stdout.split('\n').filter((line) => /^\d/.test(line)).length
+  return stdout.split('\n').flatMap((line) => (/^\d/.test(line) ? (line.split(',').at(-1) ?? '').trim() : []))
+}
+
+async function pictures(bytes: Uint8Array): Promise<number> {
+  return (await hashes(bytes)).length
 }
 
 function* packets(bytes: Buffer): Generator<Buffer> {
@@ -111,6 +118,43 @@ it('cuts sound of its own near the pictures, on their clock', async () => {
     segments[1]!.bytes.length,
     segments[2]!.bytes.length + segments[3]!.bytes.length,
   ])
+})
+
+describe.each(['clock', 'picture'] as const)('cues at every frame, placed by %s', (by) => {
+  const at = (frame: number) => cueAt(frame / 25, spliceInsert({ eventId: frame + 100, out: true, pts: null }), by)
+
+  it('cut a key frame in two without a fault', () => {
+    for (let frame = -20; frame < 50; frame++) {
+      const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), withCues(muxed, [at(frame)], 600))
+      expect(
+        segments.map(({ frames }) => frames),
+        `frame ${frame}`,
+      ).toEqual([50, 10, 40, 25])
+      const whole = Buffer.concat(segments.map(({ bytes }) => bytes))
+      expect(scan(whole).cues, `frame ${frame}`).toHaveLength(1)
+      expect(jumps(whole)).toBe(0)
+    }
+  })
+
+  it('leave every key frame whole', async () => {
+    const cues = Array.from({ length: 125 }, (_, frame) => at(frame))
+    const { segments } = cut(new TsCutter(cadence, 'video', ORIGIN), withCues(muxed, cues, 600))
+    for (const { bytes, keys: spans } of segments)
+      for (const { offset, bytes: length } of spans)
+        expect(await hashes(bytes.subarray(offset, offset + length))).toEqual(
+          (await hashes(bytes.subarray(offset))).slice(0, 1),
+        )
+  })
+})
+
+it('puts what comes before the first frame into the first segment', () => {
+  const { segments } = cut(
+    new TsCutter(cadence, 'video', ORIGIN),
+    withCues(muxed, [cueAt(0, spliceInsert({ eventId: 9, out: true, pts: null }), 'picture')], 600),
+  )
+  expect(scan(segments[0]!.bytes).cues).toHaveLength(1)
+  const [pat, pmt] = [...packets(segments[0]!.bytes)]
+  expect([pidOf(pat!), pidOf(pmt!)]).toEqual([0, 0x1000])
 })
 
 it('refuses a segment that would begin without a key frame, or with a picture that only says that it is one', async () => {

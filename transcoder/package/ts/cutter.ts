@@ -16,6 +16,8 @@ const PAT_PID = 0
 const SDT_PID = 0x11
 /** A PMT has 1024 bytes at most. */
 const MOST_TABLE_PACKETS = 8
+/** Some 12 MB, far more cues and audio than the encoder writes before its first frame. */
+const MOST_EARLY_PACKETS = 65_536
 
 interface Open {
   firstFrame: number
@@ -59,8 +61,10 @@ export class TsCutter implements Cutter {
   #scan: StartCodeScan | null = null
   #scanFrame = 0
   #profile: string | null = null
-  /** A key frame whose packets are still coming. */
+  /** A key frame whose packets are still coming. It ends with the last of them: cues, tables and audio may stand in between. */
   #key: KeySpan | null = null
+  /** Cues and audio that come before the first unit; they belong to the first segment. */
+  #early: Uint8Array[] = []
 
   /** `origin`: the clock at the presentation's first picture. */
   constructor(cadence: Cadence, kind: 'video' | 'audio', origin: number) {
@@ -113,12 +117,19 @@ export class TsCutter implements Cutter {
       return this.#keep('pmt', packet)
     }
     this.#sounds.see(packet)
-    if (pid === this.#mainPid) {
-      if (startsUnit(packet)) this.#unit(packet, cuts)
-      this.#look(payloadOf(packet))
-    } else if (this.#key !== null) this.#keyEnds()
-    // Before the first picture there is no segment yet that this could belong to.
-    if (this.#segment !== null) this.#emit(packet)
+    const isMain = pid === this.#mainPid
+    if (isMain && startsUnit(packet)) this.#unit(packet, cuts)
+    if (this.#segment === null) this.#holdEarly(packet)
+    else this.#emit(packet)
+    if (!isMain) return
+    if (this.#key !== null) this.#key.bytes = this.#segment!.bytes - this.#key.offset
+    this.#look(payloadOf(packet))
+  }
+
+  #holdEarly(packet: Uint8Array): void {
+    if (this.#early.length >= MOST_EARLY_PACKETS)
+      throw new StreamError('damaged', 'A stream of the encoder begins without its main track.')
+    this.#early.push(Uint8Array.from(packet))
   }
 
   #read(map: ProgramMap | null): void {
@@ -148,6 +159,7 @@ export class TsCutter implements Cutter {
     if (begins || isKey) {
       const offset = this.#segment!.bytes
       for (const table of ['pat', 'pmt'] as const) this.#repeat(table)
+      for (const early of this.#early.splice(0)) this.#emit(early)
       if (isKey) {
         this.#key = { start: this.#time, offset, bytes: 0 }
         this.#scan = new StartCodeScan()
@@ -227,7 +239,7 @@ export class TsCutter implements Cutter {
     if (this.#scan !== null && this.#scanFrame === this.#segment!.firstFrame) throw missing(this.#scanFrame)
     this.#scan = null
     if (this.#key === null) return
-    this.#segment!.keys.push({ ...this.#key, bytes: this.#segment!.bytes - this.#key.offset })
+    this.#segment!.keys.push(this.#key)
     this.#key = null
   }
 
