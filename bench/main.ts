@@ -1,4 +1,4 @@
-// In charge of: `npm run bench [-- ROW …] [--runs N] [--write]`: which rows are measured, and where the table goes.
+// In charge of: `npm run bench [-- ROW …] [--runs N] [--busy] [--write]`: which rows are measured, and where the table goes.
 // Not in charge of: measuring (rows/). Nothing here is a test: times are noisy, so a short row is only printed.
 import { parseArgs } from 'node:util'
 import { api } from './rows/api.ts'
@@ -9,22 +9,39 @@ import { load } from './rows/load.ts'
 import { memory } from './rows/memory.ts'
 import { pages } from './rows/pages.ts'
 import { segmented } from './rows/segmented.ts'
+import { small } from './rows/small.ts'
 import { start } from './rows/start.ts'
 import { stores } from './rows/stores.ts'
 import { writeFigures } from './document.ts'
 import { printTable, type Bench, type Row } from './table.ts'
 
-const benches: Record<string, Bench> = { bundle, start, pages, api, load, ladder, segmented, memory, stores, estimate }
+const benches: Record<string, Bench> = {
+  bundle,
+  start,
+  pages,
+  api,
+  load,
+  small,
+  ladder,
+  segmented,
+  memory,
+  stores,
+  estimate,
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { runs: { type: 'string' }, write: { type: 'boolean', default: false } },
+  options: {
+    runs: { type: 'string' },
+    write: { type: 'boolean', default: false },
+    busy: { type: 'boolean', default: false },
+  },
 })
 const chosen = positionals.length === 0 ? Object.keys(benches) : positionals
 const unknown = chosen.filter((name) => !(name in benches))
 const runs = values.runs === undefined ? null : Number(values.runs)
 if (unknown.length > 0 || (runs !== null && !(Number.isInteger(runs) && runs > 0))) {
-  console.error(`Usage: npm run bench [-- ${Object.keys(benches).join(' | ')} …] [--runs N] [--write]`)
+  console.error(`Usage: npm run bench [-- ${Object.keys(benches).join(' | ')} …] [--runs N] [--busy] [--write]`)
   process.exit(2)
 }
 
@@ -35,7 +52,9 @@ const rows: Row[] = []
 for (const name of chosen) {
   console.error(`\n# ${name}`)
   try {
-    rows.push(...((await benches[name]?.({ runs, note: (line) => console.error(`  ${line}`) })) ?? []))
+    rows.push(
+      ...((await benches[name]?.({ runs, busy: values.busy, note: (line) => console.error(`  ${line}`) })) ?? []),
+    )
   } catch (error) {
     process.exitCode = 1
     console.error(`  ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { childrenOf } from '../scripts/local/processes.ts'
 import { ROOT } from '../scripts/local/settings.ts'
+import type { Pids } from './parts.ts'
 
 export interface Service extends AsyncDisposable {
   baseUrl: string
@@ -14,6 +15,8 @@ export interface Service extends AsyncDisposable {
   transcoderPid: number
   /** The processes that run the Worker: Node, which connects, and the runtimes below it. */
   workerPids: number[]
+  /** What the CPU time of a job is split by (parts.ts). */
+  pids: Pids
   /** A directory that goes with the service. */
   scratch: string
 }
@@ -49,6 +52,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const workerPids = [line.pids.worker, ...childrenOf(line.pids.worker).map(({ pid }) => pid)]
   return {
     workerPids,
+    pids: { transcoder: transcoderPid, worker: [...workerPids, ...(child.pid === undefined ? [] : [child.pid])] },
     baseUrl: line.base_url,
     apiKey: line.api_key,
     transcoderPid,

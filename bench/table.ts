@@ -15,6 +15,8 @@ export interface Row {
 export interface BenchOptions {
   /** How many interleaved runs or rounds; null = the row's own number. */
   runs: number | null
+  /** The machine is used by others all the time: do not wait until it is quiet. */
+  busy: boolean
   /** A line about what goes on or what was found, for people. */
   note: (line: string) => void
 }
@@ -43,7 +45,14 @@ export function ratioRow(
 
 export function cells(row: Row): string[] {
   const verdict = row.met === null ? '–' : row.met ? 'ok' : 'short'
-  return [row.name, row.ours, row.baseline, row.ratio === null ? '–' : row.ratio.toFixed(2), row.goal, verdict]
+  return [
+    row.name,
+    row.ours,
+    row.baseline,
+    row.ratio === null ? '–' : row.ratio.toFixed(row.ratio < 0.1 ? 3 : 2),
+    row.goal,
+    verdict,
+  ]
 }
 
 export function printTable(rows: readonly Row[]): string {

@@ -1,27 +1,27 @@
-// In charge of: a three-rung job from POST to job_completed, against one hand-written ffmpeg command on the local disk.
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+// In charge of: a three-rung job from POST to job_completed, against hand-written ffmpeg commands on the local disk.
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { PublicStatus } from '#contract/status.ts'
 import { Client } from '../../client/client.ts'
 import { download } from '../../client/download.ts'
 import type { JobRequest } from '../../client/request.ts'
-import { ROOT } from '../../scripts/local/settings.ts'
 import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
+import { baselineRun } from '../baseline.ts'
 import { CLIP, makeClip } from '../clip.ts'
 import { countFrames } from '../ffmpeg.ts'
 import { followJob } from '../job.ts'
-import { stopwatch, type Stretch } from '../measure.ts'
+import { stopwatch } from '../measure.ts'
+import { partsWatch } from '../parts.ts'
 import { race } from '../race.ts'
 import { compare } from '../quality.ts'
 import { startService } from '../service.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
-const run = promisify(execFile)
 const RUNS = 5
 const WALL_GOAL = 1.15
+/** Against what anybody would write. */
+const PLAIN_GOAL = 1.05
 
 const rungs = [
   { name: '1080p', width: 1920, height: 1080, kbps: 5000 },
@@ -49,7 +49,7 @@ function order(input: string): JobRequest {
   }
 }
 
-export async function ladder({ runs, note }: BenchOptions): Promise<Row[]> {
+export async function ladder({ runs, busy, note }: BenchOptions): Promise<Row[]> {
   const engine = await locateEngine(process.env)
   note(`ffmpeg ${engine.version}; making the clip, unless it is there …`)
   const source = await makeClip(engine.ffmpeg)
@@ -62,15 +62,29 @@ export async function ladder({ runs, note }: BenchOptions): Promise<Row[]> {
     const rows = await race({
       name: `three-rung ladder of ${CLIP.seconds} s`,
       count: runs ?? RUNS,
-      goal: WALL_GOAL,
+      busy,
       note,
       ours: async () => {
         const read = stopwatch()
+        const parts = partsWatch(service.pids)
         const job = await followJob(client, await client.create(order(input)))
         status = job.status
-        return { stretch: read(), note: job.phases }
+        return { stretch: read(), parts: parts(), note: job.phases }
       },
-      baseline: () => baselineRun(engine, source, join(files, 'baseline')),
+      baselines: [
+        {
+          label: 'the same settings',
+          wallGoal: WALL_GOAL,
+          cpuGoal: null,
+          run: () => baselineRun(engine, 'ladder.sh', source, join(files, 'baseline')),
+        },
+        {
+          label: 'a plain command',
+          wallGoal: PLAIN_GOAL,
+          cpuGoal: PLAIN_GOAL,
+          run: () => baselineRun(engine, 'ladder-plain.sh', source, join(files, 'plain')),
+        },
+      ],
     })
     for (const output of (status as PublicStatus | null)?.outputs ?? []) await download(output, join(files, 'ours'))
     await describe(engine, source, files, note)
@@ -78,15 +92,6 @@ export async function ladder({ runs, note }: BenchOptions): Promise<Row[]> {
   } finally {
     await rm(files, { recursive: true, force: true })
   }
-}
-
-async function baselineRun(engine: Engine, source: string, directory: string): Promise<Stretch> {
-  await rm(directory, { recursive: true, force: true })
-  await mkdir(directory)
-  const read = stopwatch()
-  const script = join(ROOT, 'bench', 'baseline', 'ladder.sh')
-  await run('sh', [script, source, directory], { env: { ...process.env, FFMPEG: engine.ffmpeg } })
-  return read()
 }
 
 /** Equal work? Frame counts and SSIM of the last run of each side. */

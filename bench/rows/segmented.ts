@@ -1,26 +1,26 @@
-// In charge of: a four-rung job for HLS and DASH from POST to job_completed, against one hand-written ffmpeg command on the local
+// In charge of: a four-rung job for HLS and DASH from POST to job_completed, against hand-written ffmpeg commands on the local
 // disk; when its first segment is in the store; how much scratch space it takes.
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import type { Created } from '#contract/answers.ts'
 import { Client } from '../../client/client.ts'
 import type { JobRequest } from '../../client/request.ts'
-import { ROOT } from '../../scripts/local/settings.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
+import { baselineRun } from '../baseline.ts'
 import { CLIP, makeClip } from '../clip.ts'
 import { followJob } from '../job.ts'
 import { median, stopwatch } from '../measure.ts'
+import { partsWatch } from '../parts.ts'
 import { race } from '../race.ts'
 import { startService } from '../service.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
-const run = promisify(execFile)
 const RUNS = 3
 const WALL_GOAL = 1.1
+/** Against what anybody would write. */
+const PLAIN_GOAL = 1.05
 /** Looking and asking cost CPU time that the encoder needs on a small machine. */
 const SAMPLE_MS = 250
 
@@ -44,7 +44,7 @@ function order(input: string): JobRequest {
   }
 }
 
-export async function segmented({ runs, note }: BenchOptions): Promise<Row[]> {
+export async function segmented({ runs, busy, note }: BenchOptions): Promise<Row[]> {
   const engine = await locateEngine(process.env)
   note(`ffmpeg ${engine.version}; making the clip, unless it is there …`)
   const source = await makeClip(engine.ffmpeg)
@@ -59,33 +59,41 @@ export async function segmented({ runs, note }: BenchOptions): Promise<Row[]> {
     const rows = await race({
       name: `four-rung HLS and DASH of ${CLIP.seconds} s`,
       count: runs ?? RUNS,
-      goal: WALL_GOAL,
+      busy,
       note,
       ours: async () => {
         const scratch = watchDirectory(join(service.scratch, 'state', 'work'))
         const read = stopwatch()
+        const parts = partsWatch(service.pids)
         const created = await client.create(order(input))
         const first = await firstStored(client, created)
         const job = await followJob(client, created)
         const stretch = read()
+        const used = parts()
         const peak = await scratch.stop()
         firsts.push(first)
         peaks.push(peak)
         produced = job.status.outputs.reduce((sum, { segments }) => sum + (segments?.bytes ?? 0), 0)
         return {
           stretch,
+          parts: used,
           note: `first segment ${first.toFixed(2)} s after the claim, scratch ${mb(peak)}; ${job.phases}`,
         }
       },
-      baseline: async () => {
-        const directory = join(files, 'baseline')
-        await rm(directory, { recursive: true, force: true })
-        await mkdir(directory)
-        const read = stopwatch()
-        const script = join(ROOT, 'bench', 'baseline', 'segmented.sh')
-        await run('sh', [script, source, directory], { env: { ...process.env, FFMPEG: engine.ffmpeg } })
-        return read()
-      },
+      baselines: [
+        {
+          label: 'the same settings',
+          wallGoal: WALL_GOAL,
+          cpuGoal: null,
+          run: () => baselineRun(engine, 'segmented.sh', source, join(files, 'baseline')),
+        },
+        {
+          label: 'a plain command',
+          wallGoal: PLAIN_GOAL,
+          cpuGoal: PLAIN_GOAL,
+          run: () => baselineRun(engine, 'segmented-plain.sh', source, join(files, 'plain')),
+        },
+      ],
     })
     return [
       ...rows,
