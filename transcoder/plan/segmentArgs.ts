@@ -127,6 +127,8 @@ function transportStream(common: Record<string, string>): Record<string, string>
     mpegts_flags: '+resend_headers',
     // One frame a packet: a segment's sound is not in a packet that began in the one before.
     pes_payload_size: '0',
+    // Shorter than any frame, so that every frame has a clock reference: a cue arrives within a frame of its time.
+    pcr_period: '1',
   }
 }
 
