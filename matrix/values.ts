@@ -2,7 +2,7 @@
 // Not in charge of: the rows (rows/). Pure: nothing is encoded here.
 import * as z from 'zod/mini'
 import { acceptedValues } from '#contract/availability.ts'
-import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/request.ts'
+import { audioProfile, credential, fields, jobFields, videoProfile, type FieldMeta } from '#contract/request.ts'
 
 /** A text or an object whose content is free has this value, whichever a row uses. */
 export const ANY = Symbol('any')
@@ -53,13 +53,19 @@ function valuesOf(schema: Schema): unknown[] {
   const { def, standard } = core(schema)
   if (def.type === 'boolean') return [true, false]
   if (def.type === 'enum') return Object.values(def.entries ?? {})
-  const allows = (value: unknown) => z.safeParse(schema as never, value).success
+  const allows = (value: unknown) =>
+    z.safeParse(schema as never, value).success && (meta?.clamped === undefined || isWithin(Number(value), meta))
   if (def.type === 'number') {
     const { minimum, maximum } = meta ?? {}
     const bounds = [minimum !== undefined && !allows(minimum) ? ABOVE(minimum) : minimum, maximum, standard, -1, 0]
     return [...new Set(bounds.filter((value) => value !== undefined))].filter(allows)
   }
   return [ANY, ...['', null].filter((value) => def.type === 'string' && allows(value))]
+}
+
+/** What is beyond is clamped, and has no row of its own. */
+function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, above }: FieldMeta): boolean {
+  return value <= maximum && (above === true ? value > minimum : value >= minimum)
 }
 
 /** A bound that is excluded: the next number that anybody would write. */

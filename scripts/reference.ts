@@ -109,7 +109,8 @@ function reference(): string {
 <!-- Written by scripts/reference.ts from the schema that validates requests; do not edit. -->
 
 Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
-the other way round. Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
+the other way round. \`null\` means the same as leaving an optional field out. A field that has no effect on a job is named in
+\`warnings\` (\`no_effect\`). Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
 with the code \`not_available\`, never ignored; where it supports only some, the field says so. All problems of a body are reported at
 once, each with its path.
 

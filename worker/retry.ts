@@ -15,11 +15,11 @@ import { problemsOf } from './refusal.ts'
 import { secretsOf } from './sink.ts'
 import { StoreError } from './storage/store.ts'
 
-const address = z.optional(z.string())
+const address = z.optional(z.nullable(z.string()))
 
 /** Everything that the service does not keep in clear may be brought anew; the rest of a job is repeated as it is. */
 const retryBody = z.strictObject({
-  cloud_credentials: z.optional(z.record(z.string(), z.unknown())),
+  cloud_credentials: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
   input: address,
   logo_url: address,
   webhook_url: address,
@@ -63,7 +63,7 @@ export async function repetitionOf(
   if (!parsed.success) {
     throw invalidBody(problemsOf(parsed.error.issues, body, expectations))
   }
-  const brought = parsed.data
+  const brought = withoutNull(parsed.data)
   const config = JSON.parse(job.config) as JobConfig
   const kept = job.sealed === null ? null : await keptOf(env, job)
   // Addresses with a query are kept sealed, with the credentials.
@@ -95,6 +95,13 @@ export async function repetitionOf(
   return hook === null
     ? { ...checked, warnings: [...checked.warnings, noHook], hookOfKey: false }
     : withHook(env, job.account, hook, checked)
+}
+
+/** Decision "numbers and strings": `null` = absent. */
+function withoutNull<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], null> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== null)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members without those that are null
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], null> }
 }
 
 /** @throws RequestError where they were given for other addresses than the row names by now */

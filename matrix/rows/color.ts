@@ -1,6 +1,6 @@
 // In charge of: what becomes of an HDR source.
 import { ffmpeg, stream } from '../../test/node/media.ts'
-import { found, refused, type Row } from '../row.ts'
+import { found, type Row } from '../row.ts'
 import { HDR_LUMA } from '../sources.ts'
 
 /** Y, Cb and Cr of the first picture's first sample, with 10 bits. */
@@ -48,9 +48,4 @@ export const color: Row[] = [
   row(null, 'hevc'),
   row(null, 'h.264'),
   row(null, 'mpeg2'),
-  refused(
-    { path: 'dynamic_range', value: 'source', job: { dynamic_range: 'source', video_codec: 'h.264' } },
-    'unsupported_combination',
-    'dynamic_range',
-  ),
 ]

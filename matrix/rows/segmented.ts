@@ -4,7 +4,7 @@ import { jpegSize } from '#contract/jpeg.ts'
 import { frames, probeFile } from '../../test/node/media.ts'
 import { segmentsOf } from '../../test/node/transcoder/playlist.ts'
 import { joinedSegments } from '../../test/node/transcoder/segmented.ts'
-import { found, refused, type Bench, type Change, type Finding, type Row } from '../row.ts'
+import { found, type Bench, type Change, type Finding, type Row } from '../row.ts'
 import { ANY } from '../values.ts'
 
 /** A single file that carries its sound itself. */
@@ -82,11 +82,6 @@ export const segmented: Row[] = [
       return found(`${name} first in show.tar`, name === 'video_0/…/00001.ts')
     },
   ),
-  refused(
-    { path: 'create_tar_file', value: true, job: { create_tar_file: true } },
-    'unsupported_combination',
-    'create_tar_file',
-  ),
   single('thumbnails', false),
   cut('thumbnails', true, 'a sheet, a poster and a track', { ...HLS, thumbnails: true }, (objects) => {
     const track = objects.get('thumbnails/thumbnails.vtt')?.toString() ?? ''
@@ -94,7 +89,6 @@ export const segmented: Row[] = [
     const there = [sheet, 'poster.jpg'].filter((name) => objects.has(`thumbnails/${name}`))
     return found(`${there.length} of 2 pictures that the track and players want`, there.length === 2)
   }),
-  refused({ path: 'thumbnails', value: true, job: { thumbnails: true } }, 'unsupported_combination', 'thumbnails'),
   ...[true, false].map((value) =>
     cut('preview', value, value ? 'a still of the source' : 'none', { ...HLS, preview: value }, (objects) => {
       const picture = objects.get('(poster of the source)')

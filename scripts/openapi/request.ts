@@ -29,7 +29,8 @@ function member(schema: z.core.$ZodType): Schema {
   }
 }
 
-function boundsOf({ minimum, maximum, above }: FieldMeta): Schema {
+function boundsOf({ minimum, maximum, above, clamped }: FieldMeta): Schema {
+  if (clamped !== undefined) return {}
   return {
     ...(minimum === undefined ? {} : { [above === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
     ...(maximum === undefined ? {} : { maximum }),
@@ -55,8 +56,32 @@ function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldM
 }
 
 function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {
-  const properties = Object.fromEntries(Object.entries(schema.shape).map(([name, one]) => [name, member(one)]))
+  const properties = Object.fromEntries(
+    Object.entries(schema.shape).map(([name, one]) => [
+      name,
+      required.includes(name) ? member(one) : withNull(member(one)),
+    ]),
+  )
   return { type: 'object', properties, required }
+}
+
+/** Decision "numbers and strings": `null` = absent for every optional field. */
+function withNull({ description = '', default: fallback, ...schema }: Schema): Schema {
+  const { type, anyOf } = schema as { type?: string | string[]; anyOf?: Schema[] }
+  const kinds = [type ?? []].flat()
+  const nothing = { type: 'null' }
+  const made: Schema =
+    kinds.includes('null') ||
+    anyOf?.some((each) => each['type'] === 'null') === true ||
+    Object.keys(schema).length === 0
+      ? schema
+      : anyOf
+        ? { ...schema, anyOf: [...anyOf, nothing] }
+        : // An enumeration would have to list null, for which generated clients have no name.
+          kinds.length === 0 || 'enum' in schema
+          ? orNull(schema)
+          : { ...schema, type: [...kinds, 'null'] }
+  return { ...made, ...(fallback === undefined ? {} : { default: fallback }), description }
 }
 
 /** A time, or nothing in one of its forms (packaging.ts). */
@@ -91,13 +116,13 @@ const job = {
       additionalProperties: { type: 'string', pattern: `^${METADATA.value_pattern}$` },
     },
     videoProfiles: {
-      type: 'array',
+      type: ['array', 'null'],
       maxItems: VIDEO_PROFILES.maximum,
       items: ref('VideoProfile'),
       description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them.`,
     },
     audioProfiles: {
-      type: 'array',
+      type: ['array', 'null'],
       maxItems: AUDIO_PROFILES.maximum,
       items: ref('AudioProfile'),
       description: 'Empty for outputs without audio. Required, unless a preset has them.',
@@ -121,7 +146,11 @@ function presetJob(): Schema {
   })
   return {
     type: 'object',
-    properties: { ...rest, videoProfiles: closed('videoProfiles'), audioProfiles: closed('audioProfiles') },
+    properties: {
+      ...rest,
+      videoProfiles: closed('videoProfiles'),
+      audioProfiles: { ...closed('audioProfiles'), type: 'array' },
+    },
     additionalProperties: false,
     description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
     required: ['audioProfiles'],
@@ -133,5 +162,5 @@ export const requestSchemas: Record<string, Schema> = {
   PresetJob: presetJob(),
   VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
   AudioProfile: request(audioProfile, []),
-  Credential: request(credential, ['cloud_provider']),
+  Credential: request(credential, []),
 }

@@ -470,14 +470,14 @@ export const schemas: Record<string, Schema> = {
     ...answer(
       {
         cloud_credentials: {
-          type: 'object',
+          type: ['object', 'null'],
           properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
           required: ['input'],
           description: 'Instead of those that are kept; needed 72 hours after the end.',
         },
-        input: { ...text, minLength: 1, maxLength: MAX_LENGTH.address },
-        logo_url: { ...text, maxLength: MAX_LENGTH.address },
-        webhook_url: { ...text, maxLength: MAX_LENGTH.address },
+        input: { type: ['string', 'null'], minLength: 1, maxLength: MAX_LENGTH.address },
+        logo_url: { type: ['string', 'null'], maxLength: MAX_LENGTH.address },
+        webhook_url: { type: ['string', 'null'], maxLength: MAX_LENGTH.address },
       },
       ['cloud_credentials', 'input', 'logo_url', 'webhook_url'],
     ),

@@ -27,7 +27,9 @@ const secretInput = {
 
 test('a retry is a new job of the same request, whose sealed part opens under its own name only', async () => {
   const id = await failed({ ...secretInput, gop_length: 2 })
-  const answer = await post(`/api/v0/job/${id}/retry`, {})
+  // null is the same as leaving it out.
+  const nothing = { cloud_credentials: null, input: null, logo_url: null, webhook_url: null }
+  const answer = await post(`/api/v0/job/${id}/retry`, nothing)
   expect(answer.status).toBe(200)
   const made = await answer.json<any>()
   expect(made).toMatchObject({ retry_of: id, status: { retry_of: id, state: 'ready' } })

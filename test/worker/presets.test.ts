@@ -56,7 +56,7 @@ test('it is saved, listed behind the built-in ones, read, replaced and deleted',
   expect(presets).toEqual([...builtInPresets, made])
   expect(await (await call(`/api/v0/presets/${made.preset_id}`)).json()).toEqual(made)
   expect(await (await call('/api/v0/presets/hls')).json()).toMatchObject({ preset_id: 'hls', built_in: true })
-  const replaced = await put(made.preset_id, { name: 'SMALL', job: { ...small, gop_length: 2 } })
+  const replaced = await put(made.preset_id, { name: 'SMALL', description: null, job: { ...small, gop_length: 2 } })
   expect(await replaced.json()).toMatchObject({ name: 'SMALL', description: '', job: { gop_length: 2 } })
   expect((await call(`/api/v0/presets/${made.preset_id}`, { method: 'DELETE' })).status).toBe(204)
   expect((await call(`/api/v0/presets/${made.preset_id}`)).status).toBe(404)
@@ -79,7 +79,7 @@ test('the job is judged as a job is, and all that is wrong is said with its path
     other: true,
     job: {
       ...small,
-      gop_length: 99,
+      audio_volume: 201,
       videoProfiles: [{ width: 640, height: 360, video_bitrate: 1 }],
       input: '7',
       preset: 'hls',
@@ -91,7 +91,7 @@ test('the job is judged as a job is, and all that is wrong is said with its path
     'invalid_type description',
     'not_available job.input',
     'not_available job.preset',
-    'out_of_range job.gop_length',
+    'out_of_range job.audio_volume',
     'video_bitrate_too_low job.videoProfiles[0].video_bitrate',
   ])
   expect(await problems(await save({ job: { ...small, videoBitrate: 1 } }))).toEqual(['unknown_field job.videoBitrate'])
@@ -155,9 +155,9 @@ test('second names and alternatives of a member in the body replace the presetâ€
 })
 
 test('an unknown preset is named together with the bodyâ€™s own mistakes, and not with what it would have brought', async () => {
-  expect(await problems(await post('/api/v0/job', bare({ preset: 'nothing', gop_length: 99 })))).toEqual([
+  expect(await problems(await post('/api/v0/job', bare({ preset: 'nothing', audio_volume: 201 })))).toEqual([
     'preset_not_found preset',
-    'out_of_range gop_length',
+    'out_of_range audio_volume',
   ])
   expect(await problems(await post('/api/v0/job', job({ preset: 7 })))).toEqual(['invalid_type preset'])
   expect(await problems(await post('/api/v0/job', bare({ preset: '' })))).toContain('invalid_length preset')

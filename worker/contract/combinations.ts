@@ -1,6 +1,7 @@
 // In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
 // Not in charge of: single fields (request.ts), paths (destinations.ts), what this version lacks (availability.ts).
 import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audio.ts'
+import { schemeOf } from './addresses.ts'
 import { isSegmented } from './availability.ts'
 import {
   FLOOR_KBPS,
@@ -22,7 +23,6 @@ export function checkCombinations(draft: Draft, findings: Findings): void {
   for (const [index, profile] of draft.audioProfiles.entries()) {
     checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
   }
-  checkDynamicRange(draft, findings)
   checkLoudness(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
@@ -146,13 +146,6 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
   }
 }
 
-/** Decision "HDR, colour": players take 8-bit h.264 and mpeg2 only. */
-function checkDynamicRange({ dynamic_range: range, video_codec: codec }: Draft, findings: Findings): void {
-  if (range !== 'source' || codec === undefined || codec === 'hevc') return
-  const message = `dynamic_range source needs hevc; ${codec} is always SDR`
-  findings.problem('unsupported_combination', 'dynamic_range', message, { allowed: ['sdr'] })
-}
-
 /** Both set the level: which of them is meant cannot be known. */
 function checkLoudness(draft: Draft, findings: Findings): void {
   const { loudness_lufs: loudness, audio_volume: volume = 100 } = draft
@@ -161,7 +154,7 @@ function checkLoudness(draft: Draft, findings: Findings): void {
   findings.problem('conflict', 'loudness_lufs', message)
 }
 
-/** Decisions "codec × container", bucket_output_path, create_tar_file and the extension thumbnails. */
+/** Decisions "codec × container" and bucket_output_path. */
 function checkContainer(draft: Draft, findings: Findings): void {
   const silverlight = draft.output_container === 'silverlight'
   const segmented = isSegmented({ ...draft })
@@ -183,15 +176,6 @@ function checkContainer(draft: Draft, findings: Findings): void {
     if (!((segmented && codec === 'mp2') || (silverlight && codec === 'ac3'))) continue
     refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, silverlight ? ['aac'] : ['aac', 'ac3'])
   }
-  if (draft.create_tar_file === true && !segmented) {
-    const message =
-      'create_tar_file applies to segmented output, and this job writes single files: leave it out or set it to false'
-    findings.problem('unsupported_combination', 'create_tar_file', message, { allowed: [false] })
-  }
-  if (draft.thumbnails === true && !segmented) {
-    const message = 'thumbnails lie beside segmented output; this job writes single files: leave it out or say false'
-    findings.problem('unsupported_combination', 'thumbnails', message, { allowed: [false] })
-  }
   const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'
   if (segmented && !own && !draft.bucket_output_path) {
     findings.problem(
@@ -202,11 +186,22 @@ function checkContainer(draft: Draft, findings: Findings): void {
   }
 }
 
-/** A field that was set and changes nothing is said so, never silently dropped. */
+/** Decision "fields without effect": a field that cannot matter warns, never refuses, and none is silently ignored. */
 function warnWithoutEffect(draft: Draft, findings: Findings): void {
   const segmented = isSegmented({ ...draft })
   const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
   if (draft.segment_length !== undefined && !segmented) warn('segment_length', 'the output is not segmented')
+  for (const name of ['create_tar_file', 'thumbnails'] as const) {
+    if (draft[name] === true && !segmented)
+      warn(name, 'it belongs to segmented output, and this job writes single files')
+  }
+  const codec = draft.video_codec
+  if (draft.dynamic_range === 'source' && codec !== undefined && codec !== 'hevc') {
+    warn('dynamic_range', `${codec} is always SDR; only hevc can keep HDR`)
+  }
+  if (draft.bucket_output_path && !segmented && draft.ladder === undefined && isUnusedDirectory(draft)) {
+    warn('bucket_output_path', 'each output is a complete address')
+  }
   if ((draft.master_variant_mode === true || draft.separate_audio === true) && !segmented) {
     warn('master_variant_mode', 'the output is a single file, which carries its audio itself')
   }
@@ -226,8 +221,10 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
     warn('allow_upscaling', 'the rungs of ladder "auto" are never larger than the source')
   }
   const pid = draft.scte35_pid_remap
-  if (pid !== undefined && pid !== -1 && draft.scte35_passthough === false) {
-    warn('scte35_pid_remap', 'scte35_passthough is off')
+  if (pid !== undefined && pid !== -1) {
+    if (draft.scte35_passthough === false) warn('scte35_pid_remap', 'scte35_passthough is off')
+    else if (!hasTransportStreams(draft, segmented))
+      warn('scte35_pid_remap', 'only transport streams have PIDs, and this job writes none')
   }
   for (const name of ['logo_position', 'logo_opacity'] as const) {
     if (draft[name] !== undefined && !draft.logo_url) warn(name, 'there is no logo_url')
@@ -235,4 +232,16 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   if (draft.rotation_blackness !== undefined && !/^rotate_(counter)?clockwise$/.test(draft.video_aspect_ratio ?? '')) {
     warn('rotation_blackness', 'video_aspect_ratio asks for no rotation that leaves bars')
   }
+}
+
+/** Whether some output can be a transport stream; a source may still make it CMAF (transcoder/plan/packaging.ts). */
+function hasTransportStreams(draft: Draft, segmented: boolean): boolean {
+  const { output_container: container, video_codec: codec, segmented_output_dash: dash } = draft
+  if (!segmented) return container === 'ts'
+  const isHls = container === 'hls' || draft.segmented_output_hls === true
+  return isHls && codec !== 'hevc' && (container === 'ts' || (container === 'hls' && dash !== true))
+}
+
+function isUnusedDirectory({ videoProfiles }: Draft): boolean {
+  return videoProfiles.length > 0 && videoProfiles.every(({ output = '' }) => schemeOf(output) !== null)
 }

@@ -6,7 +6,7 @@ import { hintOf } from './hints.ts'
 import { readStoreKey } from './keys.ts'
 import type { Findings } from './problems.ts'
 import { redactCredentials, showValue } from './redact.ts'
-import { isMembers, own, readFields, showName, type Members } from './reading.ts'
+import { given, isMembers, readFields, showName, type Members } from './reading.ts'
 import { credential, PROVIDERS, type CredentialFields, type Draft, type Provider } from './request.ts'
 
 /** Full credentials, unknown members included. Only ever sealed or used, never stored in clear. */
@@ -32,7 +32,7 @@ const isWord = (value: unknown) => typeof value === 'string' && /^[a-z-]{1,20}$/
 
 /** Reads both credentials. `draft` must hold the profiles and paths already: they decide what an omitted output means. */
 export function readCredentials(body: Members, draft: Draft, findings: Findings): BothCredentials {
-  const value = own(body, 'cloud_credentials')
+  const value = given(body, 'cloud_credentials')
   const nothing = { full: {}, shown: {} }
   if (!isMembers(value)) {
     const code = value === undefined ? 'required' : 'invalid_type'
@@ -42,11 +42,10 @@ export function readCredentials(body: Members, draft: Draft, findings: Findings)
   for (const name of Object.keys(value).filter((each) => each !== 'input' && each !== 'output')) {
     warnUnknown('cloud_credentials', name, () => 'dropped', findings)
   }
-  const input = readOne('input', own(value, 'input'), findings)
+  const input = readOne('input', given(value, 'input'), findings)
   draft.inputProvider = input.full.cloud_provider
-  const given = own(value, 'output')
-  const output =
-    given === undefined || given === null ? omittedOutput(input, draft) : readOne('output', given, findings)
+  const second = given(value, 'output')
+  const output = second === undefined ? omittedOutput(input, draft) : readOne('output', second, findings)
   draft.outputProvider = output.full.cloud_provider
   checkProviders(draft, findings)
   return { input, output }
@@ -62,14 +61,24 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
   }
   const mayShow = (name: string) => name === 'cloud_provider' && isWord(value[name])
   const known = readFields(credential.shape, value, path, findings, mayShow)
+  if (given(value, 'cloud_provider') === undefined) {
+    const message = `${path} has no cloud_provider: oracle is assumed`
+    findings.warn('provider_assumed', `${path}.cloud_provider`, message)
+  }
   // Decision "unknown fields": inside cloud_credentials an unknown member is sealed, never echoed, and named in a warning.
   const unknown: Members = {}
   for (const name of Object.keys(value).filter((each) => !Object.hasOwn(credential.shape, each))) {
     warnUnknown(path, name, () => `kept sealed and never shown${hintOf(name, path)}`, findings)
     if (name !== '__proto__') unknown[name] = value[name]
   }
+  const before = findings.problems.length
   checkAmazon(known, path, findings)
   checkKeys(known, path, findings)
+  warnForeign(known, path, findings)
+  // A warning is not seen beside problems, which may all come from the provider that was meant.
+  if (given(value, 'cloud_provider') === undefined)
+    for (const problem of findings.problems.slice(before))
+      problem.message += ' (cloud_provider is missing, so oracle is assumed)'
   return { full: { ...unknown, ...known }, shown: redactCredentials(known) }
 }
 
@@ -114,6 +123,31 @@ function checkProviders(draft: Draft, findings: Findings): void {
 }
 
 type Known = Partial<CredentialFields>
+type Member = Exclude<keyof CredentialFields, 'cloud_provider' | 'endpoint'>
+
+const ORACLE = ['tenancy_ocid', 'user_ocid', 'oci_fingerprint'] as const
+/** What each provider reads; of two kinds of keys, keys.ts says which one is used. */
+const USED: Record<Provider, readonly Member[]> = {
+  aws: ['access_key', 'secret_key', 'region', 'session_token'],
+  oracle: ['access_key', 'secret_key', 'region', 'private_key', ...ORACLE],
+  // What a key file of Google's has besides says whose key it is.
+  gcloud: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
+  http: ['access_key', 'secret_key'],
+  'file-upload': [],
+  'vendor-store': [],
+}
+
+/** Decision "fields without effect": a member that its provider does not read is named in a warning. */
+function warnForeign(known: Known, path: string, findings: Findings): void {
+  const { cloud_provider: provider, endpoint: _endpoint, ...members } = known
+  if (provider === undefined) return
+  for (const [name, value] of Object.entries(members)) {
+    if (!value || USED[provider].some((used) => used === name)) continue
+    const why =
+      provider === 'gcloud' && name === 'region' ? 'gcloud finds a bucket by its name' : `${provider} does not use it`
+    findings.warn('no_effect', `${path}.${name}`, `${path}.${name} has no effect: ${why}`)
+  }
+}
 
 /** Decision "Stores": what each provider needs; the message names what is missing. */
 function checkKeys(known: Known, path: string, findings: Findings): void {
@@ -126,12 +160,9 @@ function checkKeys(known: Known, path: string, findings: Findings): void {
     require(missing, 'aws needs access_key and secret_key')
   }
   if (provider === 'oracle' || provider === 'gcloud') checkStoreKey(provider, known, path, findings)
-  if (provider === 'gcloud' && known.region) {
-    findings.warn('no_effect', `${path}.region`, `${path}.region has no effect: gcloud finds a bucket by its name`)
-  }
   if (provider === 'oracle' && !known.region) require(['region'], 'oracle needs region')
   // The last line of "Stores": region becomes part of a host name, so it is validated as one before use.
-  const isCloud = provider === 'aws' || provider === 'oracle' || provider === 'gcloud'
+  const isCloud = provider === 'aws' || provider === 'oracle'
   if (isCloud && known.region && !/^[a-z0-9-]{1,63}$/.test(known.region)) {
     findings.problem(
       'invalid_value',
@@ -156,18 +187,17 @@ function checkStoreKey(provider: 'oracle' | 'gcloud', known: Known, path: string
   }
 }
 
-/** Extensions of `aws`, which no other provider reads: they are never accepted and ignored. */
+/** Extensions of `aws`. */
 function checkAmazon(known: Known, path: string, findings: Findings): void {
   const provider = known.cloud_provider
   if (provider === undefined) return
-  for (const name of ['session_token', 'endpoint'] as const) {
-    if (provider === 'aws' || !known[name]) continue
+  // Without it, objects would go to another store than the one that is named.
+  if (provider !== 'aws' && known.endpoint)
     findings.problem(
       'not_available',
-      `${path}.${name}`,
-      `${path}.${name} is only for cloud_provider "aws"; leave it out`,
+      `${path}.endpoint`,
+      `${path}.endpoint is only for cloud_provider "aws"; leave it out`,
     )
-  }
   if (provider !== 'aws') return
   for (const name of ['access_key', 'session_token'] as const) {
     // They are sent in a header.

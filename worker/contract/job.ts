@@ -13,7 +13,7 @@ import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limit
 import { readMetadata, type Metadata } from './metadata.ts'
 import { checkPackaging, packagingOf } from './packaging.ts'
 import { Findings } from './problems.ts'
-import { copyUnknownFields, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
+import { copyUnknownFields, given, isBounded, isMembers, own, readFields, readList, type Members } from './reading.ts'
 import { isRedacted, redactAddress, showValue, WITHOUT_QUERY } from './redact.ts'
 import {
   audioProfile,
@@ -76,7 +76,7 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
     inputProvider: undefined,
     outputProvider: undefined,
   }
-  if (draft.ladder !== undefined && own(body, 'gop_length') === undefined) draft.gop_length = LADDER_GOP_SECONDS
+  if (draft.ladder !== undefined && given(body, 'gop_length') === undefined) draft.gop_length = LADDER_GOP_SECONDS
   foldAlias(body, draft, 'scte35_passthrough', 'scte35_passthough', findings)
   foldAlias(body, draft, 'separate_audio', 'master_variant_mode', findings)
   const metadata = readMetadata(draft.metadata, findings)
@@ -93,11 +93,11 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   const withUnknown = (
     known: Members,
     shape: Parameters<typeof readFields>[0],
-    given: Members | null | undefined,
+    members: Members | null | undefined,
     path: string,
   ) => ({
     ...known,
-    ...copyUnknownFields(shape, [], given ?? {}, path, findings),
+    ...copyUnknownFields(shape, [], members ?? {}, path, findings),
   })
   const { inputProvider: _in, outputProvider: _out, ...known } = draft
   const config = {
@@ -125,8 +125,8 @@ const LADDER_GOP_SECONDS = 2
 function readVideoProfiles(body: Members, findings: Findings): (Members | null)[] {
   if (!LADDERS.some((ladder) => ladder === own(body, 'ladder')))
     return readList(body, 'videoProfiles', VIDEO_PROFILES, findings)
-  const given = own(body, 'videoProfiles')
-  if (given === undefined || (Array.isArray(given) && given.length === 0)) return []
+  const listed = given(body, 'videoProfiles')
+  if (listed === undefined || (Array.isArray(listed) && listed.length === 0)) return []
   const message = 'ladder "auto" chooses the video profiles from the source; leave out videoProfiles, or ladder'
   findings.problem('conflict', 'videoProfiles', message)
   return []
@@ -141,7 +141,12 @@ function foldAlias(
   findings: Findings,
 ): void {
   const aliased = draft[alias]
-  if (aliased !== undefined && own(body, name) !== undefined && draft[name] !== undefined && draft[name] !== aliased) {
+  if (
+    aliased !== undefined &&
+    given(body, name) !== undefined &&
+    draft[name] !== undefined &&
+    draft[name] !== aliased
+  ) {
     const message = `${alias} and ${name} are the same field; ${aliased} and ${draft[name]} contradict each other; send only one of them`
     findings.problem('conflict', alias, message)
   }
@@ -236,7 +241,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     inputName: inputName(sourceName),
     outputDirectory: directoryOf(provider, config.bucket_output_path ?? ''),
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
-    dynamicRange: config.dynamic_range ?? (config.video_codec === 'hevc' ? 'source' : 'sdr'),
+    dynamicRange: config.video_codec === 'hevc' ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path) : null,

@@ -59,7 +59,7 @@ export function readStoreKey(provider: 'oracle' | 'gcloud', known: Known): ReadK
     const message = `: ${either}, but not both, which could be two different users; leave out secret_key or private_key`
     return { ok: false, problems: [{ code: 'conflict', member: null, message }] }
   }
-  if (hasPair) return readPair(known, members)
+  if (hasPair) return readPair(known, provider === 'gcloud' ? [...members, 'private_key_id'] : members)
   return readSigner(provider, known, pems)
 }
 

@@ -5,11 +5,8 @@ import { schemeOf } from './addresses.ts'
 import type { JobConfig } from './job.ts'
 import { normalisePath } from './outputs.ts'
 import type { Findings } from './problems.ts'
-import type { Draft } from './request.ts'
+import { DEFAULT_SEGMENT_SECONDS, type Draft } from './request.ts'
 import type { JobSpec, PackagingSpec } from './spec.ts'
-
-/** Decision "gop_length": segment_length absent = 6 s. */
-const SEGMENT_SECONDS = 6
 
 export function packagingOf(config: JobConfig): PackagingSpec | null {
   if (!isSegmented({ ...config })) return null
@@ -20,7 +17,7 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
     hls: container === 'hls' || config.segmented_output_hls,
     dash,
     smooth: container === 'silverlight',
-    segmentSeconds: config.segment_length ?? SEGMENT_SECONDS,
+    segmentSeconds: config.segment_length ?? DEFAULT_SEGMENT_SECONDS,
     isSegmentLengthGiven: config.segment_length !== undefined,
     separateAudio: config.master_variant_mode,
     // The same decision: `hls` with DASH is one set; `ts` with DASH is both.

@@ -5,7 +5,7 @@ import { charactersOf } from './metadata.ts'
 import { MAX_NESTING, MAX_VALUES, PRESETS } from './limits.ts'
 import { builtInPreset } from './presets.ts'
 import { showValue } from './redact.ts'
-import { isBounded, isMembers, own, showName, type Members } from './reading.ts'
+import { given as givenIn, isBounded, isMembers, own, showName, type Members } from './reading.ts'
 import { validateJob } from './job.ts'
 
 export interface PresetFields {
@@ -39,7 +39,7 @@ export function validatePreset(
       message: `${showName(name)} is not known here; there is name, description, job`,
     }))
   const name = readName(own(body, 'name'), problems)
-  const description = readDescription(own(body, 'description'), problems)
+  const description = readDescription(givenIn(body, 'description'), problems)
   const job = own(body, 'job')
   if (isMembers(job)) problems.push(...problemsOfJob(job, context))
   else {

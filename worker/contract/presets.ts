@@ -2,7 +2,7 @@
 // that names a preset. Pure. A test sees that the service accepts each of them.
 // Not in charge of: judging an account's own presets (preset.ts), keeping them (worker/ledger/presets.ts).
 import type { Preset } from './answers.ts'
-import { isMembers, type Members } from './reading.ts'
+import { given, isMembers, type Members } from './reading.ts'
 
 const rung = (height: number, kbps: number, output: string): Members => ({
   output,
@@ -131,10 +131,12 @@ const ALTERNATIVES: readonly (readonly string[])[] = [
 
 /** The body with the preset's members where it has none; lists are taken whole. */
 export function withPreset(job: Members, body: Members): Members {
-  const replaced = new Set(ALTERNATIVES.filter((names) => names.some((name) => Object.hasOwn(body, name))).flat())
-  const kept = Object.entries(job).filter(([name]) => !replaced.has(name) && !Object.hasOwn(body, name))
+  // Decision "numbers and strings": `null` = absent.
+  const has = (name: string): boolean => given(body, name) !== undefined
+  const replaced = new Set(ALTERNATIVES.filter((names) => names.some(has)).flat())
+  const kept = Object.entries(job).filter(([name]) => !replaced.has(name) && !has(name))
   // fromEntries and spread define members: a name like __proto__ is one more member, and reaches no prototype.
-  return { ...Object.fromEntries(kept), ...body }
+  return { ...body, ...Object.fromEntries(kept) }
 }
 
 /** The name of the preset that a body asks for; null = none, or nothing that could name one (which validateJob refuses). */

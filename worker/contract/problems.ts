@@ -29,6 +29,8 @@ export type WarningCode =
   | 'unknown_field'
   | 'no_effect'
   | 'rounded_to_even'
+  | 'value_clamped'
+  | 'provider_assumed'
   | 'audio_without_source_stream'
   | 'audio_profile_unused'
   | 'audio_bitrate_low'

@@ -20,6 +20,11 @@ export function own(members: Members, name: string): unknown {
   return Object.hasOwn(members, name) ? members[name] : undefined
 }
 
+/** Decision "numbers and strings": `null` = absent. For members that no schema reads. */
+export function given(members: Members, name: string): unknown {
+  return own(members, name) ?? undefined
+}
+
 export function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
@@ -36,12 +41,28 @@ export function readFields<S extends Shape>(
   if (members === null) return {}
   for (const [name, schema] of Object.entries(shape)) {
     const value = own(members, name)
-    const result = schema.safeParse(value)
-    if (!result.success) reportField(schema, value, result.error.issues[0]!, join(path, name), findings, mayShow(name))
-    else if (result.data !== undefined) read[name] = result.data
+    const direct = schema.safeParse(value)
+    // `null` = absent, also where the schema has no word for it.
+    const result = direct.success || value !== null ? direct : schema.safeParse(undefined)
+    if (!result.success) {
+      const issue = result.error.issues[0]!
+      reportField(schema, value ?? undefined, issue, join(path, name), findings, mayShow(name))
+    } else if (result.data !== undefined) read[name] = clamp(schema, result.data, join(path, name), findings)
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member was read by the schema of its name
   return read as Read<S>
+}
+
+/** Decision "fields without effect": values outside of a range that a template may carry are clamped with a warning. */
+function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Findings): unknown {
+  const { clamped, minimum, maximum, above } = fields.get(schema) ?? {}
+  if (clamped === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
+  const isLow = above === true ? value <= minimum : value < minimum
+  if (!isLow && value <= maximum) return value
+  const used = isLow ? clamped.low : clamped.high
+  const span = above === true ? `above ${minimum} and at most ${maximum}` : `from ${minimum} to ${maximum}`
+  findings.warn('value_clamped', path, `${path} ${value} is out of range: it must be ${span}, so ${used} is used`)
+  return used
 }
 
 function reportField(
@@ -85,7 +106,7 @@ export function readList(
   bounds: { minimum: number; maximum: number },
   findings: Findings,
 ): (Members | null)[] {
-  const value = own(members, name)
+  const value = given(members, name)
   const span = `an array of ${bounds.minimum} to ${bounds.maximum} objects`
   if (value === undefined) {
     findings.problem('required', name, `${name} is required; it must be ${span}`, bounds)

@@ -16,6 +16,14 @@ export type FieldMeta = {
   also?: number
   /** The minimum itself is not allowed. */
   above?: boolean
+  /** A value beyond the bounds becomes the nearest within them, with a warning (reading.ts). */
+  clamped?: Clamp
+}
+
+export interface Clamp {
+  /** In place of what is too small. */
+  low: number
+  high: number
 }
 
 /** Give it to `z.toJSONSchema(jobRequest, { metadata: fields })` for the reference. */
@@ -27,7 +35,7 @@ function field<S extends z.core.$ZodType>(schema: S, meta: FieldMeta): S {
 }
 
 export const NUMBER_AS_TEXT = /^-?\d{1,15}(\.\d{1,15})?$/
-/** Decision "numbers and strings": where the table or a sample sends the other kind, both are accepted. */
+/** Decision "numbers and strings": both kinds are accepted for every number. */
 const numberFromText = z.transform((value: unknown) =>
   typeof value === 'string' && NUMBER_AS_TEXT.test(value) ? Number(value) : value,
 )
@@ -43,14 +51,16 @@ interface Range {
   whole?: boolean
   above?: boolean
   unit?: string
+  /** Decision "fields without effect": what a template may carry is clamped, not refused. */
+  clamped?: Clamp
 }
 
 function numberIn(range: Range) {
   const inside = (value: number) =>
     value === range.also ||
     ((range.above === true ? value > range.minimum : value >= range.minimum) && value <= range.maximum)
-  const checked = z.number().check(z.refine(inside))
-  return range.whole === true ? z.int().check(z.refine(inside)) : checked
+  const number = range.whole === true ? z.int() : z.number()
+  return z.pipe(numberFromText, range.clamped === undefined ? number.check(z.refine(inside)) : number)
 }
 
 function rangeMeta(description: string, range: Range): FieldMeta {
@@ -60,9 +70,10 @@ function rangeMeta(description: string, range: Range): FieldMeta {
       ? `above ${range.minimum} and at most ${range.maximum}`
       : `from ${range.minimum} to ${range.maximum}`
   const also = range.also === undefined ? '' : `, or ${range.also}`
+  const rest = range.clamped === undefined ? '' : '; others are clamped with a warning'
   const unit = range.unit === undefined ? '' : ` (${range.unit})`
   const { unit: _unit, whole: _whole, ...bounds } = range
-  return { description, expects: `${kind} ${span}${also}${unit}`, ...bounds }
+  return { description, expects: `${kind} ${span}${also}${unit}${rest}`, ...bounds }
 }
 
 function oneOf(description: string, allowed: readonly string[]): FieldMeta {
@@ -93,10 +104,10 @@ const optionalTime = (description: string) =>
 /** 2.2, element of videoProfiles. */
 export const videoProfile = z.object({
   output: optionalText('Destination including file name; empty or absent = derived.', limits.MAX_LENGTH.path_bytes),
-  width: field(z.pipe(numberFromText, numberIn({ ...limits.WIDTH, also: 0, whole: true })), {
+  width: field(numberIn({ ...limits.WIDTH, also: 0, whole: true }), {
     ...rangeMeta('Output width in pixels; 0 = the source’s.', { ...limits.WIDTH, also: 0, whole: true }),
   }),
-  height: field(z.pipe(numberFromText, numberIn({ ...limits.HEIGHT, also: 0, whole: true })), {
+  height: field(numberIn({ ...limits.HEIGHT, also: 0, whole: true }), {
     ...rangeMeta('Output height in pixels; 0 = the source’s.', { ...limits.HEIGHT, also: 0, whole: true }),
   }),
   video_bitrate_mode: optionalChoice('Constant or variable bitrate; absent = vbr.', ['cbr', 'vbr', 'qvbr']),
@@ -170,7 +181,10 @@ const identity = (description: string) =>
 
 /** 2.3, credential object. private_key, session_token and endpoint are extensions. */
 export const credential = z.object({
-  cloud_provider: field(z.enum(PROVIDERS), oneOf('Kind of store.', PROVIDERS)),
+  cloud_provider: field(
+    withDefault(z.enum(PROVIDERS), 'oracle'),
+    oneOf('Kind of store; absent = oracle, with a warning.', PROVIDERS),
+  ),
   access_key: member('Account access key.'),
   secret_key: member('Account secret key.', limits.MAX_LENGTH.private_key),
   region: identity('Region of the target bucket.'),
@@ -198,6 +212,11 @@ export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hfli
 
 export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_right'] as const
 
+/** 2.1 gop_length. Zero and less are its absence: the smallest GOP, a single frame, is what no template means by them. */
+const DEFAULT_GOP_SECONDS = 1
+/** Decision "gop_length": segment_length absent = 6 s. */
+export const DEFAULT_SEGMENT_SECONDS = 6
+
 /** 2.1 without its nested objects. */
 export const jobFields = z.object({
   input: field(z.pipe(textFromNumber, z.string().check(z.minLength(1), z.maxLength(limits.MAX_LENGTH.address))), {
@@ -222,10 +241,24 @@ export const jobFields = z.object({
     ...limits.SEGMENT_LENGTH,
     above: true,
     unit: 'seconds',
+    clamped: { low: DEFAULT_SEGMENT_SECONDS, high: limits.SEGMENT_LENGTH.maximum },
   }),
   video_codec: choice('Video codec.', ['h.264', 'mpeg2', 'hevc'], 'h.264'),
-  ip_distance: optionalNumber('Distance between I/P frames.', { ...limits.IP_DISTANCE, whole: true }),
-  gop_length: numberWithDefault('GOP length.', { ...limits.GOP_LENGTH, above: true, unit: 'seconds' }, 1),
+  ip_distance: optionalNumber('Distance between I/P frames.', {
+    ...limits.IP_DISTANCE,
+    whole: true,
+    clamped: { low: limits.IP_DISTANCE.minimum, high: limits.IP_DISTANCE.maximum },
+  }),
+  gop_length: numberWithDefault(
+    'GOP length.',
+    {
+      ...limits.GOP_LENGTH,
+      above: true,
+      unit: 'seconds',
+      clamped: { low: DEFAULT_GOP_SECONDS, high: limits.GOP_LENGTH.maximum },
+    },
+    DEFAULT_GOP_SECONDS,
+  ),
   scte35_passthough: flag('SCTE-35 passthrough; scte35_passthrough is accepted too.', false),
   scte35_passthrough: optionalFlag('Alias of scte35_passthough; stored under that name.'),
   scte35_pid_remap: optionalNumber('PID of the cues; -1 = the source’s.', {

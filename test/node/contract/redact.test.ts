@@ -91,6 +91,8 @@ describe('redaction', () => {
       'unknown_field cloud_credentials.key',
       'unknown_field cloud_credentials.input.password',
       'unknown_field cloud_credentials.input.nested',
+      'no_effect cloud_credentials.input.private_key',
+      'no_effect cloud_credentials.output.secret_key',
       'unknown_field secret_key',
       'unknown_field extra',
     ])

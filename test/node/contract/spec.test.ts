@@ -120,18 +120,14 @@ describe('dynamic_range', () => {
     ['hevc', 'source', 'source'],
     ['h.264', undefined, 'sdr'],
     ['h.264', 'sdr', 'sdr'],
+    ['h.264', 'source', 'sdr'],
     ['mpeg2', undefined, 'sdr'],
+    ['mpeg2', 'source', 'sdr'],
   ] as const)('%s, %s: %s', (video_codec, dynamic_range, meant) => {
     const { config } = accept(
       request({ video_codec, dynamic_range }, { width: 320, height: 180, video_bitrate: codecs[video_codec] }),
     )
     expect(toSpec(config).dynamicRange).toBe(meant)
-  })
-  it.each(['h.264', 'mpeg2'] as const)('source is refused with %s', (video_codec) => {
-    const shape = { width: 320, height: 180, video_bitrate: codecs[video_codec] }
-    expect(refuse(request({ video_codec, dynamic_range: 'source' }, shape))).toMatchObject([
-      { code: 'unsupported_combination', field: 'dynamic_range', allowed: ['sdr'] },
-    ])
   })
   it('anything else is refused', () => {
     expect(refuse(request({ dynamic_range: 'hdr' }))).toMatchObject([
