@@ -32,6 +32,7 @@ import { plannedFiles } from './plan/files.ts'
 import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
+import { looksDeeper } from './plan/streamCount.ts'
 import { sourceReport } from './plan/sourceReport.ts'
 import { probe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
@@ -173,17 +174,23 @@ async function transcode(
     let hasCaptions = true
     const survey = async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
-      const seen = await inspect(engine, gateway.url, spec, media, places)
-      const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
-      hasCaptions = inspected.video?.closedCaptions === true
-      const options = { ...places, threads: settings.threads }
-      // Before anything is measured or refused: a client sees what the source is also where planning fails.
-      await tellSource(inspected)
-      await sendPreview(attempt, task, inspected)
-      const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
-      requireSource(attempt)
-      if (known.video?.scan !== inspected.video?.scan) await tellSource(known)
-      return { media: known, plan: planJob(spec, known, engine.features, found, logo) }
+      // A still is made while captions are looked for; of a source that is read in order only behind, since that is one
+      // connection. In the end neither a plan nor a failure to plan goes out before it.
+      const early = (await gateway.open()).ranges && !looksDeeper(spec, media)
+      const still = early ? sendPreview(attempt, task, media) : null
+      return alongside(still, async () => {
+        const seen = await inspect(engine, gateway.url, spec, media, places)
+        const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
+        hasCaptions = inspected.video?.closedCaptions === true
+        // Before anything is measured or refused: a client sees what the source is also where planning fails.
+        await tellSource(inspected)
+        if (still === null) await sendPreview(attempt, task, inspected)
+        const options = { ...places, threads: settings.threads }
+        const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
+        requireSource(attempt)
+        if (known.video?.scan !== inspected.video?.scan) await tellSource(known)
+        return { media: known, plan: planJob(spec, known, engine.features, found, logo) }
+      })
     }
     if (task.kind === 'plan') {
       const { media: known, plan } = await survey()
@@ -242,6 +249,14 @@ async function transcode(
     clearTimeout(deadline)
     clearTimeout(due)
   }
+}
+
+/** What `work` comes to, once `beside` is over as well. */
+async function alongside<T>(beside: Promise<void> | null, work: () => Promise<T>): Promise<T> {
+  const [, worked] = await Promise.allSettled([beside, work()])
+  if (worked.status === 'rejected') throw worked.reason
+  await beside
+  return worked.value
 }
 
 /** A dry run has no progress that could tell: it is taken to be half-way through. */

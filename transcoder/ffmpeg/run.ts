@@ -226,6 +226,9 @@ interface Running {
   requireOwnEnd: (signal: NodeJS.Signals | null) => void
 }
 
+/** A transcoder works on one attempt at a time: these are its own. */
+const running = new Set<ChildProcess>()
+
 async function open(
   engine: Programs,
   program: string,
@@ -246,6 +249,7 @@ async function open(
     // The terminal is never ffmpeg's; stdout carries the progress.
     stdio: ['ignore', 'pipe', 'pipe', ...Array.from({ length: pipes }, () => 'pipe' as const)],
   })
+  running.add(child)
   const began = performance.now()
   const told = engine.onRun?.({ program, args, purpose: options.purpose ?? basename(program) })
   let tail = Buffer.alloc(0)
@@ -267,18 +271,23 @@ async function open(
   const finish = () => {
     isKilledByUs = true
     clearUp()
-    void endAllOf(cell.user)
+    // All that runs as this user: not while another program of the attempt's runs beside it.
+    if (running.size === 1) void endAllOf(cell.user)
     killer = setTimeout(() => {
       for (const stream of child.stdio) stream?.destroy()
     }, LET_GO_MS)
   }
   const { promise, resolve, reject } = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>()
-  child.once('error', reject)
+  child.once('error', (error) => {
+    running.delete(child)
+    reject(error)
+  })
   child.once('exit', clearUp)
   let isClosed = false
   const stderr = () => scrubAddresses(tail.toString('utf8'))
   child.once('close', (code, signal) => {
     isClosed = true
+    running.delete(child)
     told?.({ code, stderr: stderr() })
     resolve({ code, signal })
   })

@@ -108,6 +108,19 @@ test('what the service refuses fails no job', async () => {
 })
 
 describe('the poster', () => {
+  test('is made while the source is looked into and told, and is there where the plan cannot be made', async () => {
+    // In turns, this would wait for itself.
+    door.faults.source = async () => {
+      await door.until(() => door.previews.length > 0)
+      return false
+    }
+    door.task!.config.audioProfiles[0]!.source_stream = '3'
+    await run()
+    expect(door.sources).toHaveLength(1)
+    expect(door.previews).toHaveLength(1)
+    expect(door.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
+  })
+
   /** Size and mean Y, U, V of the only one. */
   async function poster(): Promise<{ size: string; mean: [number, number, number] }> {
     expect(door.previews).toHaveLength(1)
@@ -270,10 +283,11 @@ describe('the log', () => {
     expect(encodes).toEqual([null, 0])
     const log = door.logs.at(-1)!
     expect(log.engine).toBe(bench.engine.version)
-    expect(log.commands.map(({ purpose }) => purpose)).toEqual([
+    const purposes = log.commands.map(({ purpose }) => purpose)
+    expect([purposes[0], ...purposes.slice(1, 3).toSorted(), ...purposes.slice(3)]).toEqual([
       'probe the source',
-      'read captions and audio headers',
       'make the poster',
+      'read captions and audio headers',
       'encode',
       'probe an output',
     ])
