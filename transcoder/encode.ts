@@ -20,7 +20,7 @@ import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
 import { probe } from './probe.ts'
 import { watchGrowth } from './upload/growth.ts'
-import { finalityOf, ObjectUpload } from './upload/object.ts'
+import { finalityOf, ObjectUpload, type StoredObject } from './upload/object.ts'
 
 /** The purpose of the run that makes the outputs. */
 export const ENCODE = 'encode'
@@ -52,9 +52,10 @@ export interface Extras {
   cpuSeconds?: number | undefined
 }
 
-/** One file that was found whole; what could leave has left, the rest leaves with `finish`. */
+/** One file that was found whole. */
 export interface Encoded {
-  upload: ObjectUpload
+  /** Once all of it is stored. */
+  stored: Promise<StoredObject>
   file: string
   /** As ffprobe sees it. */
   probed: MediaInfo
@@ -120,11 +121,15 @@ async function encodeOnce(
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && CUT_ELEMENT.test(result.stderr)) throw cutSource(result.stderr.slice(-200))
     explainingCuts(result, () => pipes?.requireWhole(source))
+    // What is left of a file leaves while ffprobe looks at it: one that is not whole is never committed.
+    const stored = uploads.map((upload) => upload.finish())
+    for (const each of stored) each.catch(() => undefined) // told through onFailure, and to the one that waits for it
+    const probed = await probeAll(attempt, files)
     const encoded: Encoded[] = []
     for (const [index, output] of planned.entries()) {
-      const measured = await probe(attempt.engine, `file:${files[index]}`, { signal: halt.signal, cwd: workspace.cwd })
-      explainingCuts(result, () => requireWholeLength(output, output.durationSeconds, measured, source.formats))
-      encoded.push({ upload: uploads[index]!, file: files[index]!, probed: measured, meter: meters[index] ?? null })
+      explainingCuts(result, () => requireWholeLength(output, output.durationSeconds, probed[index]!, source.formats))
+      const [file, meter] = [files[index]!, meters[index] ?? null]
+      encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
     }
     keep.whole = true
     return encoded
@@ -136,6 +141,20 @@ async function encodeOnce(
       await Promise.all(files.map((file) => rm(file, { force: true })))
     }
   }
+}
+
+/** So many at a time: each takes a core for a moment. */
+const PROBES = 2
+
+async function probeAll({ engine, halt, workspace }: Attempt, files: readonly string[]): Promise<MediaInfo[]> {
+  const probed: MediaInfo[] = []
+  const rest = files.entries()
+  const probeSome = async (): Promise<void> => {
+    for (const [index, file] of rest)
+      probed[index] = await probe(engine, `file:${file}`, { signal: halt.signal, cwd: workspace.cwd })
+  }
+  await Promise.all(Array.from({ length: PROBES }, probeSome))
+  return probed
 }
 
 function spawnFfmpeg(

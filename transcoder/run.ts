@@ -222,7 +222,7 @@ async function transcode(
     progress.encodeEnded()
 
     progress.enter('uploading')
-    const stored = await Promise.all(encoded.map(({ upload }) => upload.finish()))
+    const stored = await Promise.all(encoded.map((each) => each.stored))
     halt.signal.throwIfAborted()
     const measured = await measureFiles(attempt, plan, encoded, hasCaptions)
     const files = plannedFiles(plan).map((output, index) => ({
