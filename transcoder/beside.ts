@@ -110,6 +110,8 @@ export class LogSender {
   readonly #door: Door
   readonly #log: JobLog
   #sending: Promise<void> = Promise.resolve()
+  /** What the log had changed by when it was last taken. */
+  #sent = -1
 
   constructor(door: Door, log: JobLog) {
     this.#door = door
@@ -119,9 +121,19 @@ export class LogSender {
   /** Never rejects: nothing depends on it. */
   send(totalMs: number): Promise<void> {
     if (!this.wanted) return Promise.resolve()
-    this.#sending = this.#sending.then(() =>
-      this.#door.log(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs)).catch(() => undefined),
-    )
+    this.#sending = this.#sending.then(async () => {
+      const { changes } = this.#log
+      await this.#door.log(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs)).then(
+        () => (this.#sent = changes),
+        () => undefined,
+      )
+    })
     return this.#sending
+  }
+
+  /** The same, unless the service has all of it. */
+  async complete(totalMs: number): Promise<void> {
+    await this.#sending
+    if (this.#sent !== this.#log.changes) await this.send(totalMs)
   }
 }

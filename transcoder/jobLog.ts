@@ -40,10 +40,16 @@ export class JobLog {
   readonly #runs: Run[] = []
   readonly #lines: Line[] = []
   readonly #now: () => number
+  #changes = 0
 
   constructor(hidden: readonly string[], now = () => performance.now()) {
     this.#hidden = hidden
     this.#now = now
+  }
+
+  /** How often something was added. */
+  get changes(): number {
+    return this.#changes
   }
 
   /** The same programs; every run of them is told here, and to `onStart`. */
@@ -66,7 +72,9 @@ export class JobLog {
       end: null,
     }
     keep(this.#runs, run)
+    this.#changes += 1
     return ({ code, stderr }) => {
+      this.#changes += 1
       run.end = { seconds: (this.#now() - run.began) / 1000, code }
       if (code !== 0 && stderr !== '') this.#add('warn', `${purpose}: ${stderr.slice(-LAST_WORDS).trim()}`)
     }
@@ -88,6 +96,7 @@ export class JobLog {
   }
 
   #add(level: Line['level'], message: string): void {
+    this.#changes += 1
     const text = this.#clean(message).slice(0, LONGEST_MESSAGE)
     keep(this.#lines, { time: new Date().toISOString(), level, message: text })
   }

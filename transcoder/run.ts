@@ -110,8 +110,8 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     const attempt = { engine, settings, log, door, gateway, workspace, lanes, progress, halt }
     const finished = await transcode(attempt, request, { outlook: context.outlook, logs })
     context.outlook?.ending()
-    // Before the end, so that whoever sees the end finds it.
-    await logs.send(LOG_MS)
+    // Before the end, so that it is there when the job has ended.
+    await logs.complete(LOG_MS)
     if ('estimate' in finished) {
       await door.estimate(finished, commitSignal(halt.signal))
       log.info('estimated', { outputs: finished.estimate.plan.outputs.length })
@@ -220,6 +220,8 @@ async function transcode(
       cpuSeconds: allowed?.cpuSeconds,
     })
     progress.encodeEnded()
+    // While the last bytes leave.
+    void logs.send(LOG_MS)
 
     progress.enter('uploading')
     const stored = await Promise.all(encoded.map((each) => each.stored))
