@@ -77,8 +77,10 @@ export async function dropRecords(env: Env, jobId: string): Promise<void> {
 export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise<void> {
   const ref = { id: task.id, jobId: task.job_id }
   const { attempt } = task
-  const stored = await env.BUCKET.get(recordKey(task.job_id, attempt))
-  const job = await findJobByBackendId(env.DB, task.job_id)
+  const [stored, job] = await Promise.all([
+    env.BUCKET.get(recordKey(task.job_id, attempt)),
+    findJobByBackendId(env.DB, task.job_id),
+  ])
   if (!job) return
   if (!stored) return fail({ code: 'internal', message: 'The record of the finished attempt is missing.' })
   const record = await stored.json<CommitRecord>()
@@ -87,7 +89,7 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
   let before: Before | null = null
   let outputs: StoredOutput[]
   try {
-    const opened = await openSinkOf(env, task.job_id)
+    const opened = await openSinkOf(env, task.job_id, job)
     if (!opened) return
     sink = opened
     before = await replacedBy(env, opened, task, [...objects, ...written])

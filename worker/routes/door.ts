@@ -180,9 +180,9 @@ export const door = new Hono<DoorEnv>()
     if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
     checkFinish((await destinationOf(c)).places, finish)
     const monitor = monitorOf(c.env, jobId)
-    if (before.state === 'running' && (await monitor.storeRecord(attempt, finish)) === 'current') {
-      // The last figures are what people see while the commit goes on.
-      await monitor.beat(attempt, finish.progress)
+    // The last figures are what people see while the commit goes on.
+    const store = () => Promise.all([monitor.storeRecord(attempt, finish), monitor.beat(attempt, finish.progress)])
+    if (before.state === 'running' && (await store())[0] === 'current') {
       const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
       if (!result.ok && result.refusal !== 'same') {
         await dropRecord(c.env, jobId, attempt)
