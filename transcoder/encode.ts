@@ -18,6 +18,7 @@ import { ffmpegArgs } from './plan/argv.ts'
 import { plannedFiles } from './plan/files.ts'
 import type { MediaInfo } from './plan/media.ts'
 import type { Plan } from './plan/plan.ts'
+import { requiredLength } from './plan/start.ts'
 import { probe } from './probe.ts'
 import { watchGrowth } from './upload/growth.ts'
 import { finalityOf, ObjectUpload, type StoredObject } from './upload/object.ts'
@@ -48,6 +49,8 @@ export interface Extras {
   cues?: readonly Cue[] | undefined
   /** Take the streams of a plan with packaging. */
   pipes?: Pipes | null
+  /** Where on the source's clock the outputs begin. */
+  startSeconds: number
   /** Of processor time (plan/deadline.ts); undefined = as any other look at a source. */
   cpuSeconds?: number | undefined
 }
@@ -64,7 +67,7 @@ export interface Encoded {
 }
 
 /** Encodes all outputs. */
-export async function encode(attempt: Attempt, plan: Plan, source: MediaInfo, extras: Extras = {}): Promise<Encoded[]> {
+export async function encode(attempt: Attempt, plan: Plan, source: MediaInfo, extras: Extras): Promise<Encoded[]> {
   const encoded = await encodeOnce(attempt, plan, source, extras)
   if (encoded !== 'header too large') return encoded
   // ffmpeg exits with 0 when the room kept for the header was too small, and has overwritten media with it.
@@ -127,7 +130,8 @@ async function encodeOnce(
     const probed = await probeAll(attempt, files)
     const encoded: Encoded[] = []
     for (const [index, output] of planned.entries()) {
-      explainingCuts(result, () => requireWholeLength(output, output.durationSeconds, probed[index]!, source.formats))
+      const expected = expectedSeconds(plan, index, source, extras.startSeconds)
+      explainingCuts(result, () => requireWholeLength(output, expected, probed[index]!, source.formats))
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
     }
@@ -155,6 +159,15 @@ async function probeAll({ engine, halt, workspace }: Attempt, files: readonly st
   }
   await Promise.all(Array.from({ length: PROBES }, probeSome))
   return probed
+}
+
+/** Of one file of the plan. An audio file's own length is null in the plan where its stream does not state it. */
+function expectedSeconds(plan: Plan, index: number, source: MediaInfo, startSeconds: number): number | null {
+  const seconds = plannedFiles(plan)[index]?.durationSeconds ?? null
+  const output = plan.outputs[index]
+  if (output === undefined) return seconds
+  const numbers = output.audio.map(({ sourceStream }) => sourceStream)
+  return requiredLength(source, numbers, seconds, startSeconds)
 }
 
 function spawnFfmpeg(

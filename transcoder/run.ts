@@ -217,6 +217,7 @@ async function transcode(
     const encoded = await encode(attempt, plan, media, {
       cues: found?.cues,
       pipes: segments,
+      startSeconds: begins.startSeconds,
       cpuSeconds: allowed?.cpuSeconds,
     })
     progress.encodeEnded()

@@ -39,8 +39,8 @@ export function outputStart(spec: JobSpec, media: MediaInfo): number {
 }
 
 /**
- * Seconds that an output of these streams lasts; null where the source does not say. A stream that nothing uses may be longer
- * than the film, so the file's own duration is only a limit.
+ * Seconds that an output of these streams should last; null where the source does not say. A stream that nothing uses may be longer
+ * than the film: where a used one does not state its length, this is only a limit (requiredLength).
  */
 export function outputLength(
   media: MediaInfo,
@@ -57,13 +57,38 @@ export function outputLength(
   return end === null ? null : Math.max(0, Math.min(end, fileEnd ?? end) - startSeconds)
 }
 
-/** Streams that some output or file of the job is made of. */
-function usedStreams(spec: JobSpec, media: MediaInfo): (VideoStream | AudioStream)[] {
+/**
+ * Seconds that an output of the video and these audio streams must last; null where that is not known. Matroska states the length
+ * of the file, and that of a stream only in a tag that many writers leave out: the file's may be that of a stream nobody uses.
+ */
+export function requiredLength(
+  media: MediaInfo,
+  audioNumbers: readonly number[],
+  plannedSeconds: number | null,
+  startSeconds: number,
+): number | null {
+  const used = [
+    ...(media.video === null ? [] : [media.video]),
+    ...media.audio.filter(({ number }) => audioNumbers.includes(number)),
+  ]
+  const stated = used.filter(({ durationSeconds }) => durationSeconds !== null)
+  const unused = media.audio.length + (media.video === null ? 0 : 1) + media.other.length - used.length
+  if (stated.length === used.length || unused === 0) return plannedSeconds
+  return stated.length === 0 ? null : outputLength(media, stated, startSeconds)
+}
+
+/** Numbers of the audio streams that some output or file of the job asks for. */
+export function usedAudio(spec: JobSpec): number[] {
   const profiles =
     spec.audioDirectory === null
       ? spec.video.flatMap(({ audioProfiles }) => audioProfiles.map((index) => spec.audio[index]))
       : spec.audio
-  const tracks = profiles.map((profile) => profile?.sourceStream)
+  return [...new Set(profiles.flatMap((profile) => profile?.sourceStream ?? []))]
+}
+
+/** Streams that some output or file of the job is made of. */
+function usedStreams(spec: JobSpec, media: MediaInfo): (VideoStream | AudioStream)[] {
+  const tracks = usedAudio(spec)
   return [
     ...(media.video === null ? [] : [media.video]),
     ...media.audio.filter(({ number }) => tracks.includes(number)),

@@ -5,7 +5,7 @@ import { TaskError } from '../failure.ts'
 import { segmentEnd, ticksOf, type Cadence } from '../package/cut.ts'
 import type { MediaInfo } from '../plan/media.ts'
 import type { Plan, RenditionPlan, SegmentForm } from '../plan/plan.ts'
-import { outputLength } from '../plan/start.ts'
+import { outputLength, requiredLength } from '../plan/start.ts'
 import type { Taken } from './take.ts'
 
 export interface TakenRendition {
@@ -33,7 +33,7 @@ export function cadenceOf(rendition: RenditionPlan): Cadence {
 
 /** `startSeconds`: where on the source's clock the outputs begin. Throws output_incomplete. */
 export function requireWhole(
-  plan: Pick<Plan, 'durationSeconds'>,
+  plan: Pick<Plan, 'durationSeconds' | 'sourceAudio'>,
   all: readonly TakenRendition[],
   source: MediaInfo,
   startSeconds: number,
@@ -56,7 +56,8 @@ export function requireWhole(
   const known = all.every(({ rendition }) => ownLength(rendition, source, startSeconds) !== null)
   if (known && all.some(({ rendition }) => rendition.kind === 'video' && rendition.audio.length > 0)) return
   const longest = all.toSorted((a, b) => secondsOf(b) - secondsOf(a))[0]
-  if (longest !== undefined) requireLength(longest, plan.durationSeconds, source)
+  const expected = requiredLength(source, plan.sourceAudio, plan.durationSeconds, startSeconds)
+  if (longest !== undefined) requireLength(longest, expected, source)
 }
 
 /** Segments of the same number begin at the same moment in all renditions: each where its own pictures say. */
