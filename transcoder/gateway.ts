@@ -77,6 +77,22 @@ export class Gateway {
     return this.#whole(signal)
   }
 
+  /** A few bytes of the source; fewer where it ends, and none behind its beginning where it cannot be read in ranges. */
+  async bytes(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { size, ranges } = await this.#source.open()
+    if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
+    const last = first + count - 1
+    const range = ranges && size !== null ? { first, last: Math.min(last, size - 1) } : null
+    const chunks: Uint8Array[] = []
+    let read = 0
+    for await (const chunk of this.#source.read(range, signal)) {
+      chunks.push(chunk)
+      read += chunk.length
+      if (read >= count) break
+    }
+    return Buffer.concat(chunks).subarray(0, count)
+  }
+
   async *#whole(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { size, ranges } = await this.#source.open()
     yield* this.#source.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)

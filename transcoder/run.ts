@@ -14,6 +14,7 @@ import { findCues } from './cues.ts'
 import { withCaptionLanguages } from './captionLanguages.ts'
 import { Door } from './door.ts'
 import { ENCODE, encode, requireSource } from './encode.ts'
+import { requireClear } from './encrypted.ts'
 import type { Outlook } from './control.ts'
 import { Halt, scrub, StaleAttempt, TaskError, toJobError, type HaltKind } from './failure.ts'
 import type { Engine } from './ffmpeg/locate.ts'
@@ -158,8 +159,9 @@ async function transcode(
     const began = performance.now()
     const spec = toSpec(task.config, task.input_name)
     const wanted = { signal: halt.signal, cwd: workspace.cwd, program: spec.program }
-    const media = await probe(engine, gateway.url, wanted).catch((error: unknown) => {
+    const media = await probe(engine, gateway.url, wanted).catch(async (error: unknown) => {
       requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
+      await requireClear(gateway, spec, null, halt.signal)
       throw error
     })
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
@@ -177,9 +179,11 @@ async function transcode(
       // A still is made while captions are looked for; of a source that is read in order only behind, since that is one
       // connection. In the end neither a plan nor a failure to plan goes out before it.
       const early = (await gateway.open()).ranges && !looksDeeper(spec, media)
-      const still = early ? sendPreview(attempt, task, media) : null
+      const clear = requireClear(gateway, spec, media, halt.signal)
+      // No still of an encrypted source: it would show noise. That it is encrypted is what the job ends with.
+      const still = early ? clear.then(() => sendPreview(attempt, task, media)) : null
       return alongside(still, async () => {
-        const seen = await inspect(engine, gateway.url, spec, media, places)
+        const [seen] = await Promise.all([inspect(engine, gateway.url, spec, media, places), clear])
         const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
         hasCaptions = inspected.video?.closedCaptions === true
         // Before anything is measured or refused: a client sees what the source is also where planning fails.

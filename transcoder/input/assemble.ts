@@ -4,6 +4,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { requireClearFile } from '../encrypted.ts'
 import { TaskError } from '../failure.ts'
 import { inputFlags, listInputFlags } from '../ffmpeg/cell.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
@@ -57,6 +58,8 @@ export async function assemble(tracks: readonly Stretch[][], context: Assembly):
 /** A cut fragment would put all behind it out of step, without a word of ffmpeg. */
 async function requireWhole(stretch: Stretch): Promise<void> {
   if (stretch.kind !== 'mp4') return
+  // Joined, its samples would say nothing of it any more.
+  await requireClearFile(stretch.path)
   const { boxes, problem } = await checkMp4(stretch.path)
   // More boxes than are looked at is a long source, not a broken one; that there is no ftyp is nobody's harm.
   if (problem === null || /more than|there is no ftyp$/.test(problem)) return
