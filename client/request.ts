@@ -192,7 +192,7 @@ export interface VideoProfile {
   video_bitrate: number | string
   /** Factor on the source’s frame rate. Must be one of "1x", "1/2x", "2x". Default: "1x". */
   video_framerate?: '1x' | '1/2x' | '2x' | null | undefined
-  /** Positions in audioProfiles that this output carries, comma-separated; absent or empty = all. Must be a position in audioProfiles from 0 to 7, or several separated by commas, like "0" or "0,1". */
+  /** Positions in audioProfiles that this output carries, comma-separated; absent or empty = all; none = no audio (an extension). Must be a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none". */
   audio_profiles?: number | string | null | undefined
   /** Scan of this output. Must be one of "progressive". */
   video_format?: 'progressive' | null | undefined

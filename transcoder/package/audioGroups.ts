@@ -16,9 +16,9 @@ export interface Sound {
 /** EXT-X-MEDIA with one GROUP-ID: one member for each sound. */
 export interface AudioGroup {
   id: string
+  /** RFC 6381; members in another one are lent, because every group has every sound. */
+  codec: string
   members: { sound: Sound; track: AudioTrack }[]
-  /** Members that the group exists for; others are there because every group has every sound. */
-  own: Set<AudioTrack>
 }
 
 /** In the order in which they first occur. */
@@ -55,11 +55,38 @@ function byRichness(a: AudioTrack, b: AudioTrack): number {
 }
 
 /**
- * Groups of one codec each; a codec has as many as a sound has encodings in it. RFC 8216bis, 4.4.6.1.1: every group of a type
- * has the same members, so a sound that was not asked for in a group's codec is lent from another one.
+ * The groups of each selection of tracks (what one video profile carries), in the order of the selections. Groups with the same
+ * members are one. RFC 8216bis, 4.4.6.1.1 wants the same members in all groups: so it is within a selection, and between
+ * selections of the same sounds; video profiles that select different sounds have groups of their own all the same.
  */
-export function audioGroups(tracks: readonly AudioTrack[]): AudioGroup[] {
+export function groupsOfSelections(tracks: readonly AudioTrack[], selections: readonly string[][]): AudioGroup[][] {
   const sounds = soundsOf(tracks)
+  const made = selections.map((ids) =>
+    audioGroups(
+      sounds.flatMap((sound): Sound[] => {
+        const chosen = sound.tracks.filter(({ id }) => ids.includes(id))
+        return chosen.length === 0 ? [] : [{ ...sound, tracks: chosen }]
+      }),
+    ),
+  )
+  const isOne = new Set(selections.map((ids) => ids.toSorted().join(' '))).size === 1
+  if (isOne) return made
+  const known = new Map<string, AudioGroup>()
+  return made.map((groups) =>
+    groups.map((group): AudioGroup => {
+      // The members by their positions in audioProfiles tell groups of one codec apart.
+      const id = [codecName(group.codec), ...group.members.map(({ track }) => track.profile)].join('-')
+      const same = known.get(id) ?? { ...group, id }
+      known.set(id, same)
+      return same
+    }),
+  )
+}
+
+/** Groups of one codec each; a codec has as many as a sound has encodings in it. A sound without one in the codec is lent from another. */
+function audioGroups(sounds: readonly Sound[]): AudioGroup[] {
+  // In the order of audioProfiles.
+  const tracks = sounds.flatMap((sound) => sound.tracks).toSorted((a, b) => a.profile - b.profile)
   const codecs = [...new Set(tracks.map(({ format }) => format.codec))]
   return codecs.flatMap((codec) => {
     const inCodec = sounds.map((sound) => sound.tracks.filter(({ format }) => format.codec === codec))
@@ -69,8 +96,8 @@ export function audioGroups(tracks: readonly AudioTrack[]): AudioGroup[] {
       const lead = own.find((track) => track !== undefined)!
       return {
         id: count === 1 ? codecName(codec) : `${codecName(codec)}_${rank}`,
+        codec,
         members: sounds.map((sound, at) => ({ sound, track: own[at] ?? nearest(sound.tracks, lead) })),
-        own: new Set(own.filter((track) => track !== undefined)),
       }
     })
   })

@@ -2,7 +2,7 @@
 // Not in charge of: adaptation sets (dashSets.ts), where segments lie (dashSegments.ts).
 import { base64 } from './bytes.ts'
 import { placedCues } from './breaks.ts'
-import { audioSet, imageSet, textSet, videoSets } from './dashSets.ts'
+import { audioSet, imageSet, subsets, textSet, videoSets } from './dashSets.ts'
 import { filesByNumber, rangesOf, type Addressing } from './dashSegments.ts'
 import { seconds } from './hlsTags.ts'
 import type { Presentation } from './model.ts'
@@ -22,14 +22,15 @@ const CUE_TIMESCALE = 90_000
 /** `manifest.mpd`. Throws for tracks that are not CMAF, or whose segments' names do not count up by one. */
 export function mpd(presentation: Presentation): string {
   const { text, thumbnails } = presentation
-  const media = mediaSets(presentation, filesByNumber)
-  const extra = [
-    ...text.map((track, at) => textSet(track, media.length + at)),
-    ...(thumbnails === null || thumbnails.sheets.length === 0
-      ? []
-      : [imageSet(thumbnails, media.length + text.length)]),
-  ]
-  return manifest(presentation, PROFILES, null, [...media, ...extra])
+  return manifest(
+    presentation,
+    PROFILES,
+    null,
+    sets(presentation, filesByNumber, [
+      ...text.map((track) => (id: number) => textSet(track, id)),
+      ...(thumbnails === null || thumbnails.sheets.length === 0 ? [] : [(id: number) => imageSet(thumbnails, id)]),
+    ]),
+  )
 }
 
 /**
@@ -37,21 +38,32 @@ export function mpd(presentation: Presentation): string {
  * places them inside of another file in a way that players read.
  */
 export function tarMpd(presentation: Presentation, tar: TarIndex): string {
-  return manifest(presentation, FULL_PROFILE, uriOf(tar.name), mediaSets(presentation, rangesOf(filesInTar(tar))))
+  return manifest(presentation, FULL_PROFILE, uriOf(tar.name), sets(presentation, rangesOf(filesInTar(tar)), []))
 }
 
-function mediaSets(presentation: Presentation, addressing: Addressing): Xml[] {
-  const { audio } = presentation
+/** What a period has, by number: video, audio, the rest, and which of them go together. */
+function sets(presentation: Presentation, addressing: Addressing, rest: readonly ((id: number) => Xml)[]): Xml[] {
   const videos = videoSets(presentation, addressing)
-  return [...videos, ...audio.map((track, at) => audioSet(track, audio, videos.length + at, addressing))]
+  const audio = presentation.audio.map((track, at) => ({ id: videos.length + at, track }))
+  const others = rest.map((make, at) => ({ id: videos.length + audio.length + at, make }))
+  return [
+    ...videos.map(({ xml }) => xml),
+    ...audio.map(({ id, track }) => audioSet(track, presentation.audio, id, addressing)),
+    ...others.map(({ id, make }) => make(id)),
+    ...subsets(
+      videos,
+      audio,
+      others.map(({ id }) => id),
+    ),
+  ]
 }
 
-function manifest(presentation: Presentation, profiles: string, base: string | null, sets: Xml[]): string {
+function manifest(presentation: Presentation, profiles: string, base: string | null, content: Xml[]): string {
   const { video, audio, duration } = presentation
   // Not one call of Math.max: a long film has more segments than a call has room for arguments.
   const longest =
     [...video, ...audio].flatMap(segmentDurations).reduce((most, one) => Math.max(most, one), 0) / 1_000_000
-  const period = element('Period', { id: '0', start: 'PT0S' }, [...eventStream(presentation), ...sets])
+  const period = element('Period', { id: '0', start: 'PT0S' }, [...eventStream(presentation), ...content])
   return document(
     element(
       'MPD',

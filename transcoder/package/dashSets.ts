@@ -17,14 +17,27 @@ const TILES = 'http://dashif.org/guidelines/thumbnail_tile'
 const COLORS = { SDR: null, PQ: [9, 16, 9], HLG: [9, 18, 9] } as const
 const CICP = ['ColourPrimaries', 'TransferCharacteristics', 'MatrixCoefficients'] as const
 
-/** One set for each codec and dynamic range: only inside of a set does a player switch. */
-export function videoSets(presentation: Presentation, addressing: Addressing): Xml[] {
-  const kinds = Map.groupBy(presentation.video, ({ codecs, range }) => `${codecs[0]?.split('.')[0]} ${range}`)
-  return [...kinds.values()].map((tracks, id) => {
+/** DASH-IF IOP 3.8: a player may switch to a set of these ids as if it were one set. */
+const SWITCHING = 'urn:mpeg:dash:adaptation-set-switching:2016'
+
+export interface VideoSet {
+  id: number
+  tracks: VideoTrack[]
+  xml: Xml
+}
+
+/** One set for each codec, dynamic range and selection of audio: what is combined with audio is a whole set (subsets). */
+export function videoSets(presentation: Presentation, addressing: Addressing): VideoSet[] {
+  const kind = ({ codecs, range }: VideoTrack) => `${codecs[0]?.split('.')[0]} ${range}`
+  const kinds = Map.groupBy(presentation.video, (track) => `${kind(track)} ${track.audioTracks.toSorted().join(' ')}`)
+  const sets = [...kinds.values()]
+  return sets.map((tracks, id) => {
     const first = tracks[0]!
     const shapes = new Set(tracks.map((track) => shape(track)))
     const fastest = tracks.toSorted((a, b) => toNumber(b.frameRate) - toNumber(a.frameRate))[0]!
-    return element(
+    const alike = sets.flatMap((others, at) => (at !== id && kind(others[0]!) === kind(first) ? [at] : []))
+    const switching = alike.length === 0 ? [] : [property(SWITCHING, alike.join(','))]
+    const xml = element(
       'AdaptationSet',
       {
         id,
@@ -37,8 +50,15 @@ export function videoSets(presentation: Presentation, addressing: Addressing): X
         maxFrameRate: fraction(fastest),
         par: shapes.size === 1 ? shape(first) : null,
       },
-      [...color(first), ...accessibility(tracks, presentation), role('main'), ...tracks.map(representation)],
+      [
+        ...color(first),
+        ...switching,
+        ...accessibility(tracks, presentation),
+        role('main'),
+        ...tracks.map(representation),
+      ],
     )
+    return { id, tracks, xml }
   })
 
   function representation(track: VideoTrack): Xml {
@@ -53,6 +73,23 @@ export function videoSets(presentation: Presentation, addressing: Addressing): X
     }
     return element('Representation', attributes, [addressing(track)])
   }
+}
+
+/**
+ * ISO/IEC 23009-1, 5.3.8: which sets may be presented together, where video profiles select different audio; else none.
+ * `common`: ids of sets that go with all of them.
+ */
+export function subsets(
+  videos: readonly VideoSet[],
+  audio: readonly { id: number; track: AudioTrack }[],
+  common: readonly number[],
+): Xml[] {
+  const selections = videos.map(({ tracks }) => tracks[0]!.audioTracks)
+  if (new Set(selections.map((ids) => ids.toSorted().join(' '))).size < 2) return []
+  return videos.map(({ id }, at) => {
+    const own = audio.filter(({ track }) => selections[at]!.includes(track.id))
+    return element('Subset', { contains: [id, ...own.map((each) => each.id), ...common].join(' ') })
+  })
 }
 
 /** `all`: every audio track, to tell what is the main sound and what another one. */
@@ -158,6 +195,10 @@ function channels({ codec, channels: count }: AudioFormat): Xml {
         : 'tag:dolby.com,2014:dash:audio_channel_configuration:2011',
     value: dolby ?? count,
   })
+}
+
+function property(schemeIdUri: string, value: string): Xml {
+  return element('SupplementalProperty', { schemeIdUri, value })
 }
 
 function role(value: string): Xml {

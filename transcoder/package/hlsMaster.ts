@@ -1,6 +1,6 @@
 // In charge of: the multivariant playlist (RFC 8216bis, 4.4.6): variants, groups of renditions, what each needs.
 // Not in charge of: media playlists (hls.ts), which audio tracks make a group (audioGroups.ts).
-import { audioGroups, type AudioGroup } from './audioGroups.ts'
+import { groupsOfSelections, type AudioGroup } from './audioGroups.ts'
 import { channelsOf } from './captions.ts'
 import { iframePlaylistPath, imagePlaylistPath, playlistPath } from './hls.ts'
 import { playlist, quoted, tag } from './hlsTags.ts'
@@ -22,20 +22,26 @@ const CAPTIONS = 'cc'
 /** What captions tell beyond speech, in Apple's terms. */
 const CAPTION_TRAITS = 'public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound'
 
-/** `master.m3u8`. Variants stand in the order of `videoProfiles`, each with every audio group that its profile selects. */
+/** `master.m3u8`. Variants stand in the order of `videoProfiles`, each with every audio group of what its profile selects. */
 export function masterPlaylist(presentation: Presentation, names: PlaylistNames = IN_DIRECTORIES): string {
   const { video, audio, text, thumbnails } = presentation
-  const groups = audioGroups(audio.filter(({ id }) => video.some(({ audioTracks }) => audioTracks.includes(id))))
+  const selected = audio.filter(({ id }) => video.some(({ audioTracks }) => audioTracks.includes(id)))
+  const groups = groupsOfSelections(
+    selected,
+    video.map(({ audioTracks }) => audioTracks),
+  )
   return playlist([
     '#EXTM3U',
     `#EXT-X-VERSION:${version(presentation)}`,
     '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...groups.flatMap((group) => audioMedia(group, names)),
+    ...[...new Map(groups.flat().map((group) => [group.id, group])).values()].flatMap((group) =>
+      audioMedia(group, names),
+    ),
     ...textMedia(text, names),
     ...captionMedia(presentation),
-    ...video.flatMap((track) => {
-      const selected = groups.filter(({ own }) => track.audioTracks.some((id) => [...own].some((one) => one.id === id)))
-      return (selected.length === 0 ? [null] : selected).flatMap((group) => [
+    ...video.flatMap((track, at) => {
+      const own = groups[at]!
+      return (own.length === 0 ? [null] : own).flatMap((group) => [
         variant(presentation, track, group),
         uriOf(names.media(track)),
       ])

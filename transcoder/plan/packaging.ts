@@ -57,6 +57,7 @@ export function planPackaging(
       forms: audioForms,
       segmentFrames: 0,
     }))
+  if (packaging.hls && !muxed) warnOfSelections(profiles, warnings)
   const gops = gopsPerSegment(packaging, profiles, warnings)
   const video = profiles.map((profile): RenditionPlan => {
     const id = `video_${profile.profile}`
@@ -109,6 +110,20 @@ function separatesAudio(packaging: PackagingSpec, profiles: readonly PlannedProf
       'A video profile carries several audio tracks, between which players of HLS choose only where they are renditions of their own: audio is separate, as with master_variant_mode true.',
   })
   return true
+}
+
+/** RFC 8216bis, 4.4.6.1.1: all groups have the same members, which selections of different source streams cannot have. */
+function warnOfSelections(profiles: readonly PlannedProfile[], warnings: Warning[]): void {
+  const heard = profiles.map(({ audio }) =>
+    [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted().join(),
+  )
+  if (new Set(heard).size < 2) return
+  warnings.push({
+    code: 'audio_selections_differ',
+    field: 'videoProfiles',
+    message:
+      'The video profiles select audio of different source streams. Each HLS variant has the audio of its own profile, so a player that switches between variants changes or loses audio; select the same streams in all of them to avoid this.',
+  })
 }
 
 /** TS segments where they were asked for and every player takes them so. */

@@ -74,9 +74,10 @@ function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft:
   }
 }
 
-/** 2.2 audio_profiles → positions in audioProfiles, ascending and once each. Absent or empty = all of them. */
+/** 2.2 audio_profiles → positions in audioProfiles, ascending and once each. Absent or empty = all of them; "none" = none. */
 export function selectedAudio(selection: string | undefined, count: number): number[] {
   if (selection === undefined || selection === '') return Array.from({ length: count }, (_, index) => index)
+  if (selection === 'none') return []
   return [...new Set(selection.split(',').map(Number))].toSorted((a, b) => a - b)
 }
 

@@ -122,14 +122,19 @@ export const videoProfile = z.object({
     z.optional(
       z.pipe(
         z.transform((value: unknown) =>
-          typeof value === 'number' ? String(value) : typeof value === 'string' ? value.replaceAll(' ', '') : value,
+          typeof value === 'number'
+            ? String(value)
+            : typeof value === 'string'
+              ? value.replaceAll(' ', '').toLowerCase()
+              : value,
         ),
-        z.string().check(z.regex(/^$|^[0-7](,[0-7]){0,31}$/)),
+        z.string().check(z.regex(/^$|^none$|^[0-7](,[0-7]){0,31}$/)),
       ),
     ),
     {
-      description: 'Positions in audioProfiles that this output carries, comma-separated; absent or empty = all.',
-      expects: 'a position in audioProfiles from 0 to 7, or several separated by commas, like "0" or "0,1"',
+      description:
+        'Positions in audioProfiles that this output carries, comma-separated; absent or empty = all; none = no audio (an extension).',
+      expects: 'a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none"',
       minimum: 0,
       maximum: 7,
     },

@@ -1,6 +1,6 @@
 // In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings, rules between fields.
 import { describe, expect, it } from 'vitest'
-import { inputProvider, outputProvider } from '#contract/job.ts'
+import { inputProvider, outputProvider, toSpec } from '#contract/job.ts'
 import { accept, BASE_URL, names, refuse, request } from './request.ts'
 
 describe('a request that is accepted', () => {
@@ -236,6 +236,19 @@ describe('warnings', () => {
     [request({ audioProfiles: [{ source_stream: 1 }, { source_stream: 2 }] }, {}), []],
   ])('%#: %j gives %j', (body, expected) => {
     expect(names(accept(body).warnings)).toEqual(expected)
+  })
+
+  it.each([
+    ['none', []],
+    [' None', []],
+    ['', [0, 1]],
+    ['1', [1]],
+  ])('audio_profiles %j selects %j', (audio_profiles, expected) => {
+    const audio = [{ source_stream: 1 }, { source_stream: 2 }]
+    const body = request({ audioProfiles: audio, audio_output_path: 'sound' }, { audio_profiles })
+    const validation = accept(body)
+    expect(names(validation.warnings)).toEqual([])
+    expect(toSpec(validation.config).video[0]!.audioProfiles).toEqual(expected)
   })
 
   it('name an audio profile that no output carries', () => {

@@ -24,6 +24,12 @@ describe('the manifest is valid', () => {
       }),
     ],
     [
+      'with profiles that select different audio',
+      presentation({
+        video: [videoTrack({ audioTracks: ['audio_0'] }), videoTrack({ id: 'b', directory: 'b', audioTracks: [] })],
+      }),
+    ],
+    [
       'with names that mean something in XML and templates',
       presentation({ video: [videoTrack({ directory: 'a & b/<$Number$>"' })] }),
     ],
@@ -50,6 +56,35 @@ test('HLS and DASH have the same segments at the same times', () => {
       time += segment.duration
     })
   }
+})
+
+test('profiles that select different audio are sets of their own, which go together with that audio only', () => {
+  const rungs = [['audio_0'], ['audio_1', 'audio_2'], ['audio_0'], []]
+  const video = rungs.map((audioTracks, at) => videoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks }))
+  const text = mpd(presentation({ video }))
+  const sets = [...text.matchAll(/<AdaptationSet id="(\d+)".*?<\/AdaptationSet>/gs)].map(([xml, id]) => {
+    const representations = [...xml.matchAll(/<Representation id="([^"]+)"/g)].map((found) => found[1]!)
+    const switching = /adaptation-set-switching:2016" value="([^"]+)"/.exec(xml)?.[1]
+    return { id: Number(id), representations, switching }
+  })
+  expect(sets.slice(0, 6)).toEqual([
+    { id: 0, representations: ['v0', 'v2'], switching: '1,2' },
+    { id: 1, representations: ['v1'], switching: '0,2' },
+    { id: 2, representations: ['v3'], switching: '0,1' },
+    { id: 3, representations: ['audio_0'], switching: undefined },
+    { id: 4, representations: ['audio_1'], switching: undefined },
+    { id: 5, representations: ['audio_2'], switching: undefined },
+  ])
+  const common = sets.slice(6).map(({ id }) => id)
+  expect(common.length).toBeGreaterThan(1)
+  const subsets = [...text.matchAll(/<Subset contains="([^"]+)"\/>/g)].map(([, ids]) => ids!.split(' ').map(Number))
+  expect(subsets).toEqual([
+    [0, 3, ...common],
+    [1, 4, 5, ...common],
+    [2, ...common],
+  ])
+  // One selection for all needs none of it.
+  expect(mpd(presentation())).not.toMatch(/Subset|switching/)
 })
 
 test('a timeline is in runs, with a time where something is missing', () => {

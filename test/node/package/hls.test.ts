@@ -105,16 +105,64 @@ describe('the multivariant playlist', () => {
     expect(variants[0]!.get('FRAME-RATE')).toBe('25.000')
   })
 
-  test('gives a selection of audio profiles its own groups only', () => {
+  test.each<[string, string[][], [string, string[]][]]>([
+    [
+      'encodings of one sound',
+      [['audio_0'], ['audio_2']],
+      [
+        ['aac-0', ['English audio_0']],
+        ['ac3-2', ['English audio_2']],
+      ],
+    ],
+    [
+      'one language each',
+      [['audio_0'], ['audio_1']],
+      [
+        ['aac-0', ['English audio_0']],
+        ['aac-1', ['German audio_1']],
+      ],
+    ],
+    [
+      'a part of what another has, and nothing',
+      [['audio_0'], ['audio_0', 'audio_1'], []],
+      [
+        ['aac-0', ['English audio_0']],
+        ['aac-0-1', ['English audio_0', 'German audio_1']],
+      ],
+    ],
+    [
+      'two with the same',
+      [['audio_0', 'audio_2'], ['audio_1'], ['audio_2', 'audio_0']],
+      [
+        ['aac-0', ['English audio_0']],
+        ['ac3-2', ['English audio_2']],
+        ['aac-1', ['German audio_1']],
+      ],
+    ],
+  ])('offers each variant what its profile selects and nothing else: %s', (_, selections, expected) => {
     const made = presentation({
       ...plain,
-      video: [
-        videoTrack({ audioTracks: ['audio_0'] }),
-        videoTrack({ id: 'b', directory: 'b', audioTracks: ['audio_2'] }),
-      ],
+      video: selections.map((audioTracks, at) => videoTrack({ id: `v${at}`, directory: `v${at}`, audioTracks })),
     })
-    const variants = tagsOf(masterPlaylist(made), 'EXT-X-STREAM-INF')
-    expect(variants.map((one) => one.get('AUDIO'))).toEqual(['aac', 'ac3'])
+    const master = masterPlaylist(made)
+    const media = tagsOf(master, 'EXT-X-MEDIA').filter((one) => one.get('TYPE') === 'AUDIO')
+    const groups = Map.groupBy(media, (one) => one.get('GROUP-ID')!)
+    const members = (id: string) =>
+      groups.get(id)!.map((one) => `${one.get('NAME')} ${one.get('URI')!.replace('/playlist.m3u8', '')}`)
+    expect([...groups.keys()].map((id) => [id, members(id)])).toEqual(expected)
+    const tags = readTags(master)
+    const variants = tags.flatMap(({ name, value }, at) =>
+      name === 'EXT-X-STREAM-INF'
+        ? [{ ...Object.fromEntries(attributesOf(value)), track: tags[at + 1]!.value.split('/')[0]! }]
+        : [],
+    ) as { AUDIO?: string; CODECS: string; track: string }[]
+    const offered = new Map<string, Set<string>>()
+    for (const { AUDIO: group, track } of variants) {
+      const tracks = group === undefined ? [] : groups.get(group)!.map((one) => one.get('URI')!.split('/')[0]!)
+      offered.set(track, new Set([...(offered.get(track) ?? []), ...tracks]))
+    }
+    expect([...offered]).toEqual(selections.map((ids, at) => [`v${at}`, new Set(ids)]))
+    if (selections.some((ids) => ids.length === 0)) expect(variants.at(-1)!.CODECS).toBe('avc1.64001f')
   })
 
   test('puts encodings of one sound into groups by richness, and each of them into some group', () => {

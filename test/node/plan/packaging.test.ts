@@ -146,6 +146,22 @@ test('each video profile says which audio renditions it selects; an audio profil
   ])
 })
 
+test.each<[string, number[][], Partial<PackagingSpec>, string[]]>([
+  ['HLS, different streams', [[0], [1]], { hls: true }, ['audio_selections_differ']],
+  ['HLS, nothing in one of them', [[0], []], { hls: true }, ['audio_selections_differ']],
+  ['HLS, two encodings of one stream', [[0], [2]], { hls: true }, []],
+  ['DASH alone', [[0], [1]], { dash: true }, []],
+  ['transport streams with their audio inside', [[0], [1]], { hls: true, preferTransportStream: true }, []],
+])('%s: whether a warning says that variants differ in what is heard', (_name, selections, packaging, expected) => {
+  const spec = segmented(packaging, {
+    audio: [track(), track({ index: 1, sourceStream: 2 }), track({ index: 2, bitrateKbps: 64 })],
+    video: selections.map((audioProfiles, index) => rendition({ index, output: '', audioProfiles })),
+  })
+  const media = source({}, { audio: [sound(), sound({ number: 2, index: 2, language: 'fra' })] })
+  const codes = plan(spec, media).warnings.map(({ code }) => code)
+  expect(codes.filter((code) => code === 'audio_selections_differ')).toEqual(expected)
+})
+
 describe('decision "gop_length"', () => {
   test.each([
     [25, 1, 1, 6, { num: 6, den: 1 }, null],

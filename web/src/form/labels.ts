@@ -72,7 +72,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   video_bitrate: 'The minimum depends on resolution and codec.',
   video_bitrate_mode: 'Variable, constant, or constant quality.',
   video_framerate: 'Relative to the source.',
-  audio_profiles: 'Positions of audio tracks from 0, like 0,1. Empty = all.',
+  audio_profiles: 'Positions of audio tracks from 0, like 0,1; none = no audio. Empty = all.',
   video_format: 'Deinterlaces this rendition.',
   source_stream: 'Audio stream of the source, from 1. Empty = no audio.',
   optional: 'Leaves the track out when the source lacks this stream. Otherwise the job fails.',

@@ -103,7 +103,7 @@ export function messageOf(problem: Problem, provider: string): string {
     case 'out_of_range':
     case 'invalid_value': {
       if (field === 'audio_profiles' || field.endsWith('.audio_profiles')) {
-        return 'Enter positions of audio tracks from 0, separated by commas, like 0,1. Empty = all.'
+        return 'Enter positions of audio tracks from 0, separated by commas, like 0,1, or none. Empty = all.'
       }
       if (allowed && allowed.length > 0)
         return `Choose ${list(allowed.map((value) => valueLabel(field.split('.').at(-1) ?? '', String(value))))}.`
