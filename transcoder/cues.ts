@@ -1,9 +1,7 @@
-// In charge of: the source's cues from the gateway, and an encoder's transport stream on its way through the injector to its file.
+// In charge of: the source's cues from the gateway.
 // Not in charge of: packets and sections (mpegts/), key frames at splice points and the PID (plan/cues.ts).
-import { open } from 'node:fs/promises'
 import { TaskError } from './failure.ts'
 import type { Gateway } from './gateway.ts'
-import { CueInjector, type InjectorOptions } from './mpegts/inject.ts'
 import { PacketReader } from './mpegts/packet.ts'
 import { CueScan, type CueFindings } from './mpegts/scan.ts'
 import { TICKS_PER_SECOND } from './mpegts/clock.ts'
@@ -33,31 +31,4 @@ export async function findCues(
   }
   for (const packet of reader.end()) scan.push(packet)
   return scan.found.cues.length === 0 ? null : scan.found
-}
-
-/** Writes an encoder's stream with its cues to a new file. The next bytes are taken once the last ones are written. */
-export async function conveyWithCues(
-  stream: AsyncIterable<Uint8Array>,
-  file: string,
-  options: InjectorOptions,
-  largestBytes: number,
-): Promise<void> {
-  const injector = new CueInjector(options)
-  const out = await open(file, 'wx')
-  let written = 0
-  const write = async (bytes: Uint8Array): Promise<void> => {
-    written += bytes.length
-    // prlimit holds for files that ffmpeg writes, not for this one.
-    if (written > largestBytes) throw new TaskError('output_too_large', 'An output exceeded its maximum size.')
-    if (bytes.length > 0) await out.appendFile(bytes)
-  }
-  try {
-    for await (const chunk of stream) await write(injector.push(chunk))
-    await write(injector.end())
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOSPC') throw error
-    throw new TaskError('disk_full', 'The transcoder ran out of disk space.', { cause: error })
-  } finally {
-    await out.close()
-  }
 }

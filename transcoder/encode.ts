@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from './attempt.ts'
 import { requireWholeLength } from './complete.ts'
-import { conveyWithCues } from './cues.ts'
 import { TaskError } from './failure.ts'
 import { TsMeter } from './facts/tsMeter.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
 import { FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
 import { logoFile } from './logo.ts'
+import { convey, multiplexOptions } from './multiplex.ts'
 import { checkMp4 } from './mp4/boxes.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { ffmpegArgs } from './plan/argv.ts'
@@ -178,14 +178,13 @@ function spawnFfmpeg(
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
+  const isOurs = (index: number): boolean => plan.outputs[index]?.container === 'ts'
   const args = ffmpegArgs(plan, {
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
-    // Streams with cues come through this process, which writes the files; audio files do not.
+    // Transport streams come through this process, which writes the files.
     outputs: [
-      ...files.map((file, index) =>
-        plan.cues !== null && index < plan.outputs.length ? `pipe:${FIRST_TAKEN + index}` : file,
-      ),
+      ...files.map((file, index) => (isOurs(index) ? `pipe:${FIRST_TAKEN + index}` : file)),
       // A plan with streams has no outputs: these are the only pipes.
       ...(pipes?.takers ?? []).map((_take, index) => `pipe:${FIRST_TAKEN + index}`),
     ],
@@ -200,22 +199,20 @@ function spawnFfmpeg(
     (output) => ['mp4', 'm4a'].includes(output.container) && output.headerReserveBytes === null,
   )
   const largestBytes = Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES)
-  const takers = plan.outputs.flatMap(({ muxRateKbps }, index) => {
-    if (plan.cues === null) return []
-    const options = {
-      pid: plan.cues.pid,
-      cueStreamType: plan.cues.streamType,
-      rateKbps: muxRateKbps,
-      cues,
-    }
-    return (stream: Readable) => conveyWithCues(stream, files[index]!, options, largestBytes)
-  })
+  const takers = plan.outputs.flatMap((output, index) =>
+    output.container === 'ts'
+      ? async (stream: Readable) => {
+          const late = await convey(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
+          if (late > 0) log.warn('access units are late in the multiplex', { path: output.path, late })
+        }
+      : [],
+  )
   return runFfmpeg(engine, args, {
     cwd: workspace.cwd,
     purpose: ENCODE,
     signal: halt.signal,
     stallMs: STALL_MS + (rewritten ? (largest / REWRITE_BYTES_PER_SECOND) * 1000 : 0),
-    creates: files.filter((_file, index) => plan.cues === null || index >= plan.outputs.length),
+    creates: files.filter((_file, index) => !isOurs(index)),
     // Of a source that does not say how long it is, only the attempt's own bound holds.
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
     takers: [...takers, ...(pipes?.takers ?? [])],

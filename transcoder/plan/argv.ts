@@ -6,7 +6,7 @@ import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
 import { audioPad, videoPad } from './program.ts'
 import { plannedFiles } from './files.ts'
-import { captionArgs, segmentArgs, segmentEncodes, trimDelay } from './segmentArgs.ts'
+import { captionArgs, encoderStream, segmentArgs, segmentEncodes, trimDelay } from './segmentArgs.ts'
 import { deepProbe } from './streamCount.ts'
 import { streams } from './streams.ts'
 import { pictureArgs, thumbnailBranches } from './thumbnailFilters.ts'
@@ -160,9 +160,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoder(plan, output.video, cores),
     ...output.audio.flatMap(audioEncoder),
-    // No version of a tool and no clock in the file.
-    ...['-fflags', '+bitexact'],
-    ...(output.container === 'mp4' ? mp4(output) : transportStream(output)),
+    ...(output.container === 'mp4' ? mp4(output) : encoderStream),
   ]
 }
 
@@ -178,6 +176,8 @@ function audioFileArgs(file: AudioFilePlan, position: number): string[] {
 
 function mp4(output: OutputPlan): string[] {
   return [
+    // No version of a tool and no clock in the file.
+    ...['-fflags', '+bitexact'],
     // Apple's players take hvc1 only; ffmpeg's default is hev1.
     ...(output.video.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
     // Reserved: the header is in front and every byte behind it is final once written. Else: moved to the front at the end.
@@ -185,16 +185,6 @@ function mp4(output: OutputPlan): string[] {
       ? ['-movflags', '+faststart']
       : ['-moov_size', `${output.headerReserveBytes}`]),
     ...['-f', 'mp4'],
-  ]
-}
-
-function transportStream(output: OutputPlan): string[] {
-  return [
-    // PAT and PMT again at every key frame: one can tune in there.
-    ...['-mpegts_flags', '+resend_headers'],
-    // Null packets up to a constant rate.
-    ...(output.muxRateKbps === null ? [] : ['-muxrate', `${output.muxRateKbps}k`]),
-    ...['-f', 'mpegts'],
   ]
 }
 

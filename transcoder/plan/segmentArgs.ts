@@ -113,12 +113,12 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
         ...(video === null ? { avoid_negative_ts: 'make_zero' } : {}),
       }
     case 'ts':
-      return transportStream(common)
+      return pesStream(common)
   }
 }
 
 /** A variable rate also for cbr, whose filler is in the pictures: null packets would be downloaded for nothing. */
-function transportStream(common: Record<string, string>): Record<string, string> {
+function pesStream(common: Record<string, string>): Record<string, string> {
   return {
     ...common,
     f: 'mpegts',
@@ -132,11 +132,16 @@ function transportStream(common: Record<string, string>): Record<string, string>
   }
 }
 
+/** What a multiplexer of ours takes: a transport stream without delays, each access unit a PES packet of its own. */
+export const encoderStream: readonly string[] = Object.entries(pesStream({ fflags: '+bitexact' })).flatMap(
+  ([name, value]) => [`-${name}`, value],
+)
+
 /** The source's pictures as they are, on the same clock as all transport streams. */
 export function captionArgs(plan: Plan, target: string): string[] {
   return [
     ...['-map', videoPad(plan.pids), '-map_metadata', '-1', '-map_chapters', '-1', '-c:v', 'copy', '-copyinkf:v'],
-    ...Object.entries(transportStream({ fflags: '+bitexact' })).flatMap(([name, value]) => [`-${name}`, value]),
+    ...encoderStream,
     target,
   ]
 }

@@ -3,7 +3,8 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { JobSpec } from '#contract/spec.ts'
-import { conveyWithCues, findCues } from '../../../transcoder/cues.ts'
+import { findCues } from '../../../transcoder/cues.ts'
+import { convey, multiplexOptions } from '../../../transcoder/multiplex.ts'
 import { fileInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
 import { FIRST_TAKEN, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { inspect } from '../../../transcoder/inspect.ts'
@@ -47,7 +48,7 @@ export async function encode(
   const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
   if (first === undefined) throw new Error('the job has no output')
   const outputs: [string, ...string[]] = [first, ...more]
-  const taken = plan.cues === null ? [] : plan.outputs
+  const taken = plan.outputs.filter(({ container }) => container === 'ts')
   const args = ffmpegArgs(plan, {
     input: `file:${input}`,
     inputFlags: fileInputFlags(),
@@ -55,12 +56,11 @@ export async function encode(
     threads,
     ...(logo === undefined ? {} : { logo: logo.file }),
   })
-  const takers = taken.map(({ muxRateKbps }, index) => {
-    const { pid, streamType } = plan.cues!
-    const options = { pid, cueStreamType: streamType, rateKbps: muxRateKbps, cues: cues?.cues ?? [] }
-    return (stream: Readable) => conveyWithCues(stream, outputs[index]!, options, 1e9)
+  const takers = taken.map((output, index) => async (stream: Readable) => {
+    const late = await convey(stream, outputs[index]!, multiplexOptions(plan, output, cues?.cues ?? []), 1e9)
+    if (late > 0) throw new Error(`${late} access units are late`)
   })
-  const result = await runFfmpeg(programs, args, { cwd, takers, creates: outputs })
+  const result = await runFfmpeg(programs, args, { cwd, takers, creates: outputs.slice(taken.length) })
   if (result.ended !== 'exit' || result.code !== 0)
     throw new Error(`${result.ended} ${result.code}\n${printableCommand('ffmpeg', args)}\n${result.stderr}`)
   return { plan, outputs, stderr: result.stderr }

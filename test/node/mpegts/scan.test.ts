@@ -1,6 +1,5 @@
 // Finding cues, and putting them in again, packet by packet: programs, jumps of the clock, strides, chunks.
 import { describe, expect, test } from 'vitest'
-import { conveyWithCues } from '../../../transcoder/cues.ts'
 import { Timeline } from '../../../transcoder/mpegts/timeline.ts'
 import { CueScan } from '../../../transcoder/mpegts/scan.ts'
 import { toPackets } from '../../../transcoder/mpegts/section.ts'
@@ -222,14 +221,5 @@ describe('injecting', () => {
     const [, signal] = seenCues(withCues(source(), cues, 600), 0x100)
     expect(signal?.splices).toEqual([2])
     expect(firstPts(source(), 0x100)).toBeGreaterThan(5 * S)
-  })
-  test('a file that grows beyond its limit ends with a reason', async () => {
-    await using space = await workspace()
-    const stream = (async function* () {
-      for (;;) yield source()
-    })()
-    await expect(
-      conveyWithCues(stream, space.file('x.ts'), { pid: 600, cueStreamType: 1, rateKbps: null, cues: [] }, 100_000),
-    ).rejects.toMatchObject({ code: 'output_too_large' })
   })
 })

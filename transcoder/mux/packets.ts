@@ -1,0 +1,112 @@
+// In charge of: writing transport packets one behind another (ISO/IEC 13818-1, 2.4.3.2).
+// Not in charge of: which one comes next (multiplexer.ts).
+import { onClock } from '../mpegts/clock.ts'
+import { PACKET_BYTES } from '../mpegts/packet.ts'
+
+const BLOCK_BYTES = 512 * PACKET_BYTES
+const SYNC = 0x47
+const STUFFING = 0xff
+/** adaptation_field_length and the flags; the clock behind them. */
+const FIELD_BYTES = 2
+const CLOCK_BYTES = 6
+const HAS_CLOCK = 0x10
+const RANDOM_ACCESS = 0x40
+
+export interface PayloadPacket {
+  pid: number
+  counter: number
+  /** A PES packet begins. */
+  begins: boolean
+  isKey: boolean
+  /** PCR in ticks of 27 MHz; null = none. */
+  clock: number | null
+  /** Bytes that are there to be sent. */
+  left: number
+  copy: (target: Uint8Array, at: number, bytes: number) => void
+}
+
+export class PacketWriter {
+  #block = new Uint8Array(BLOCK_BYTES)
+  #at = 0
+  #full: Uint8Array[] = []
+
+  /** As many bytes of the payload as fit in. Returns how many those are. */
+  payload({ pid, counter, begins, isKey, clock, left, copy }: PayloadPacket): number {
+    const [block, at] = this.#next()
+    const wanted = clock !== null ? FIELD_BYTES + CLOCK_BYTES : isKey ? FIELD_BYTES : 0
+    const bytes = Math.min(left, PACKET_BYTES - 4 - wanted)
+    const field = PACKET_BYTES - 4 - bytes
+    header(block, at, begins, pid, (field > 0 ? 0x30 : 0x10) | counter)
+    if (field > 0) adaptation(block, at + 4, field, isKey, clock)
+    copy(block, at + 4 + field, bytes)
+    return bytes
+  }
+
+  /** A clock without a payload, which leaves the counter as it was. */
+  clock(pid: number, counter: number, clock: number): void {
+    const [block, at] = this.#next()
+    header(block, at, false, pid, 0x20 | counter)
+    adaptation(block, at + 4, PACKET_BYTES - 4, false, clock)
+  }
+
+  /** A packet of a section, as it is but for its counter. */
+  ready(packet: Uint8Array, counter: number): void {
+    const [block, at] = this.#next()
+    block.set(packet, at)
+    block[at + 3] = (block[at + 3]! & 0xf0) | counter
+  }
+
+  stuffing(): void {
+    const [block, at] = this.#next()
+    header(block, at, false, 0x1fff, 0x10)
+    block.fill(STUFFING, at + 4, at + PACKET_BYTES)
+  }
+
+  /** What was written since the last time. */
+  taken(): Uint8Array[] {
+    const parts = this.#full
+    if (this.#at > 0) parts.push(this.#block.subarray(0, this.#at))
+    this.#block = this.#block.subarray(this.#at)
+    this.#at = 0
+    this.#full = []
+    return parts
+  }
+
+  #next(): [Uint8Array, number] {
+    if (this.#at + PACKET_BYTES > this.#block.length) {
+      if (this.#at > 0) this.#full.push(this.#block.subarray(0, this.#at))
+      this.#block = new Uint8Array(BLOCK_BYTES)
+      this.#at = 0
+    }
+    const at = this.#at
+    this.#at += PACKET_BYTES
+    return [this.#block, at]
+  }
+}
+
+function header(block: Uint8Array, at: number, begins: boolean, pid: number, last: number): void {
+  block[at] = SYNC
+  block[at + 1] = (begins ? 0x40 : 0) | (pid >> 8)
+  block[at + 2] = pid & 0xff
+  block[at + 3] = last
+}
+
+/** A field of that many bytes, its length included. */
+function adaptation(block: Uint8Array, at: number, bytes: number, isKey: boolean, clock: number | null): void {
+  block[at] = bytes - 1
+  if (bytes === 1) return
+  block[at + 1] = (isKey ? RANDOM_ACCESS : 0) | (clock === null ? 0 : HAS_CLOCK)
+  let from = at + FIELD_BYTES
+  if (clock !== null) {
+    const base = onClock(Math.floor(clock / 300))
+    const extension = clock % 300
+    block[from] = Math.floor(base / 2 ** 25)
+    block[from + 1] = Math.floor(base / 2 ** 17) & 0xff
+    block[from + 2] = Math.floor(base / 2 ** 9) & 0xff
+    block[from + 3] = Math.floor(base / 2) & 0xff
+    block[from + 4] = ((base % 2) << 7) | 0x7e | (extension >> 8)
+    block[from + 5] = extension & 0xff
+    from += CLOCK_BYTES
+  }
+  block.fill(STUFFING, from, at + bytes)
+}
