@@ -56,7 +56,14 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate })
 }
 
+/** Until the page has taken the key: before that, a reload or another address would ask for it again. */
 export async function signIn(page: Page, key: string): Promise<void> {
+  await trySignIn(page, key)
+  await page.locator('main.sign-in').waitFor({ state: 'detached' })
+}
+
+/** With a key that may be refused. */
+export async function trySignIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }

@@ -8,7 +8,7 @@ import { makeClip, workspace } from '../media.ts'
 import { findChromium } from '../players/browser.ts'
 import { MediaServer } from '../service/media-server.ts'
 import { jobOf, Service } from '../service/service.ts'
-import { launch, requireChromium, shoot, signIn, visit } from './browser.ts'
+import { launch, requireChromium, shoot, signIn, trySignIn, visit } from './browser.ts'
 import { isRising, KEEP_SHOWN } from './kept.ts'
 import { lookAt, LOOKS } from './look.ts'
 import { expectCount, expectFocus, expectInPage, expectValue, textLike } from './seen.ts'
@@ -225,7 +225,7 @@ test('an earlier job is run again with changes, from its stored configuration', 
 test('a key that stops working leads back to the sign-in with a sentence, and no dialog of the browser', async () => {
   const { page } = await visit(browser, service.base)
   await page.goto('/limits')
-  await signIn(page, 'sp_wrong')
+  await trySignIn(page, 'sp_wrong')
   await page.getByText('This API key is unknown').waitFor()
   await signIn(page, service.ready.api_key)
   await page.getByRole('heading', { name: 'Limits', exact: true }).waitFor()
