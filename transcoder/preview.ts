@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { FIRST_TAKEN, runFfmpeg } from './ffmpeg/run.ts'
-import { readPicture } from './plan/color.ts'
+import { readPicture, withoutConversion } from './plan/color.ts'
 import { upright } from './plan/geometry.ts'
 import type { MediaInfo, VideoStream } from './plan/media.ts'
 import { pidsOf, videoPad } from './plan/program.ts'
@@ -92,7 +92,7 @@ function pictures(engine: Engine, media: MediaInfo, video: VideoStream, read: Re
   const aspect = toNumber(size.display)
   const [width, height] = fit(Math.min(LONGEST_SIDE, Math.max(size.height, size.height * aspect)), aspect)
   const source = {
-    picture: zscale ? picture : { ...picture, conversion: 'none' as const },
+    picture: zscale ? picture : withoutConversion(picture),
     scaler: zscale ? ('zscale' as const) : ('scale' as const),
   }
   const graph = [

@@ -23,7 +23,7 @@ const video: TaskPlan['outputs'][number]['video'] = {
   bFrames: 2,
   deinterlace: 'none',
   scan: 'progressive',
-  color: { matrix: 'smpte170m', primaries: 'bt709', transfer: 'bt709' },
+  color: { matrix: 'bt470bg', primaries: 'bt470bg', transfer: 'smpte170m' },
   spliceFrames: [],
   logo: null,
   captions: false,

@@ -10,7 +10,7 @@ import { planWithoutVideo } from './audioOnly.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
 import { outputLength, outputStart, videoOffset } from './start.ts'
-import { isUntouched, outputColor, readPicture } from './color.ts'
+import { isUntouched, outputColor, readPicture, withoutConversion } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
 import { planLogo } from './logo.ts'
 import type { LogoImage, MediaInfo, Rational, VideoStream } from './media.ts'
@@ -71,7 +71,8 @@ export function planJob(
   if (video === null) return planWithoutVideo(spec, media, abilities, warnings)
 
   const source = upright(video)
-  const picture = readPicture(video, source, keepsHdr(spec, video, abilities, warnings))
+  const read = readPicture(video, source, keepsHdr(spec, video, abilities, warnings))
+  const picture = abilities.zscale ? read : withoutConversion(read)
   const scan = sourceScan(spec, video, warnings)
   const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
   const videoOffsetSeconds = videoOffset(spec, media, abilities)
@@ -86,17 +87,21 @@ export function planJob(
   warnSilentProfiles(spec, warnings)
 
   const cues = planCues(spec, found, warnings)
-  warnSource(media, cues === null ? [] : (found?.pids ?? []), picture, abilities, warnings)
+  warnSource(media, cues === null ? [] : (found?.pids ?? []), read, abilities, warnings)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const grid = spec.packaging === null ? null : commonRate(spec, rate)
+  const tallest =
+    spec.packaging === null
+      ? null
+      : Math.max(...spec.video.map((profile) => planGeometry(profile, spec, source, []).height))
   const planned = spec.video.map((profile) => ({
     profile: profile.index,
     video: planVideo(
       spec,
       profile,
       video,
-      { container, picture, rate, grid, scan, abilities, splicePoints, logo },
+      { container, picture, rate, grid, tallest, scan, abilities, splicePoints, logo },
       warnings,
     ),
     audio: planAudio(spec, profile, media, warnings),
@@ -145,7 +150,7 @@ export function planJob(
     videoOffsetSeconds,
     sourceAudio,
     pids: pidsOf(media),
-    picture: abilities.zscale ? picture : { ...picture, conversion: 'none' },
+    picture,
     fields: scan.fields,
     scaler: abilities.zscale ? 'zscale' : 'scale',
     disableDrc: media.audio.some(
@@ -170,6 +175,8 @@ function planVideo(
     rate: Rational
     /** Where GOPs and splice points lie in all renditions; null = each output has its own. */
     grid: Rational | null
+    /** Lines of the tallest rendition of a switching set; null = each output is a file of its own. */
+    tallest: number | null
     scan: SourceScan
     abilities: EngineAbilities
     splicePoints: readonly number[]
@@ -180,7 +187,11 @@ function planVideo(
   const geometry = planGeometry(profile, spec, upright(video), warnings)
   checkSourceSize(spec, profile, geometry.width, geometry.height)
   const frameRate = outputRate(found.rate, profile.frameRateFactor, spec.videoCodec, profile.index)
-  const color = outputColor(found.picture, geometry.height)
+  const color = outputColor(found.picture, {
+    height: geometry.height,
+    rate: found.rate,
+    tallest: found.tallest,
+  })
   const untouched = isUntouched(found.picture, geometry, color)
   const scan = outputScan(spec, profile, { video, scan: found.scan }, { geometry, untouched }, warnings)
   // Captions of both fields' pictures would have to be put together again.
@@ -216,7 +227,8 @@ function warnSource(
   warnings: Warning[],
 ): void {
   warnings.push(...leftOut(media, keptPids))
-  if (picture.conversion === 'none') return
+  const { conversion, primaries, transfer } = picture
+  if (conversion === 'none') return
   if (!abilities.zscale) {
     warnings.push({
       code: 'colors_not_converted',
@@ -226,9 +238,12 @@ function warnSource(
     return
   }
   warnings.push(
-    picture.conversion === 'toneMap'
+    conversion === 'toneMap'
       ? { code: 'tone_mapped', message: 'The source is HDR; the output is tone-mapped to BT.709.' }
-      : { code: 'gamut_converted', message: 'The source has a wide colour gamut; the output is BT.709.' },
+      : {
+          code: 'gamut_converted',
+          message: `The source’s colours (${picture.matrix} matrix, ${primaries} primaries, ${transfer} transfer) are converted to those of SDR video.`,
+        },
   )
 }
 

@@ -2,6 +2,7 @@
 // Not in charge of: which rate, GOP or size (decide.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import type { Quality } from '#contract/spec.ts'
+import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from './hdr.ts'
 import type { AudioPlan, Plan, VideoPlan } from './plan.ts'
 
@@ -122,7 +123,10 @@ function rate(video: VideoPlan): string[] {
 /** The same tags as on the frames (filters.ts), so that no version's choice between the two can matter. */
 function tags(video: VideoPlan): string[] {
   const { matrix, primaries, transfer } = video.color
-  return ['-colorspace', matrix, '-color_primaries', primaries, '-color_trc', transfer, '-color_range', 'tv']
+  return [
+    ...['-colorspace', matrix, '-color_primaries', primaries],
+    ...['-color_trc', encoderTransfer(transfer), '-color_range', 'tv'],
+  ]
 }
 
 /** Flags for the output's audio stream number `position`. */

@@ -3,7 +3,8 @@
 import { WHITE_NITS, WHITE_SIGNAL } from './hdr.ts'
 import { CEILING_DB } from './loudness.ts'
 import type { AudioPlan, LogoPlan, Plan, VideoPlan } from './plan.ts'
-import { scale, swscaleMatrix, toneMap } from './scaling.ts'
+import { swscaleMatrix } from './colorNames.ts'
+import { scale, toneMap } from './scaling.ts'
 
 /** mode is always given: bwdif's default is one picture per field. */
 function deinterlacer(plan: Plan, video: VideoPlan): string[] {
@@ -150,7 +151,7 @@ function limit(ceilingDb: number, sampleRate: number): string[] {
 /** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */
 export function logoFilters(plan: Plan, video: VideoPlan, logo: LogoPlan): string[] {
   if (plan.picture.hdr !== null) return hdrLogo(plan, plan.picture.hdr.transfer, video, logo)
-  const matrix = swscaleMatrix[video.color.matrix] ?? video.color.matrix
+  const matrix = swscaleMatrix(video.color.matrix)
   return [
     'format=rgba',
     ...(logo.opacity === 1 ? [] : [`colorchannelmixer=aa=${logo.opacity}`]),

@@ -22,7 +22,7 @@ export interface Fields {
 
 /** The colour that a picture is written in, in ffmpeg's own names. The range of an output is always limited ("tv"). */
 export interface ColorTags {
-  matrix: 'bt709' | 'smpte170m' | 'bt2020nc'
+  matrix: 'bt709' | 'smpte170m' | 'bt470bg' | 'bt2020nc'
   primaries: 'bt709' | 'smpte170m' | 'bt470bg' | 'bt2020'
   transfer: 'bt709' | 'smpte170m' | 'bt470bg' | 'smpte2084' | 'arib-std-b67'
 }
@@ -40,7 +40,7 @@ export interface SourcePicture {
   fullRange: boolean
   primaries: string
   transfer: string
-  /** toneMap: PQ or HLG, brought to BT.709. gamut: SDR in a wider gamut, brought to BT.709. */
+  /** toneMap: PQ or HLG, brought to BT.709. gamut: SDR of other primaries, curve or matrix than broadcast has, brought to the output's. */
   conversion: 'none' | 'toneMap' | 'gamut'
   /** null = SDR outputs of 8 bits; else they are HDR of 10 bits, and this is what they say of their brightness. */
   hdr: {

@@ -1,24 +1,15 @@
 // In charge of: the filters that give pictures an output's size and colours.
 // Not in charge of: which colours these are (color.ts), the filters around them (filters.ts).
-import { keepsPixels } from './color.ts'
-import type { Plan, VideoPlan } from './plan.ts'
-
-/** zscale's name where it differs from ffmpeg's (its table has a typing error for SMPTE 240M). */
-const zscaleMatrix: Record<string, string> = { smpte240m: 'smpte2400m' }
-/** swscale knows fewer names; BT.470BG, SMPTE 170M and BT.601 are one matrix. */
-export const swscaleMatrix: Record<string, string> = {
-  bt470bg: 'bt601',
-  smpte170m: 'bt601',
-  bt2020nc: 'bt2020',
-  bt2020c: 'bt2020',
-}
+import { keepsPixels, keepsSize, scaledFrom } from './color.ts'
+import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
+import type { ColorTags, Plan, VideoPlan } from './plan.ts'
 
 /** PQ and HLG to BT.709 in linear light; everything after it reads limited-range BT.709. */
 export function toneMap({ picture }: Pick<Plan, 'picture'>): string[] {
   if (picture.conversion !== 'toneMap') return []
   const range = picture.fullRange ? 'full' : 'limited'
   return [
-    `zscale=min=${zscaleMatrix[picture.matrix] ?? picture.matrix}:rin=${range}:pin=${picture.primaries}:tin=${picture.transfer}:t=linear:npl=100`,
+    `zscale=min=${zscaleMatrix(picture.matrix)}:rin=${range}:pin=${picture.primaries}:tin=${picture.transfer}:t=linear:npl=100`,
     'format=gbrpf32le',
     'zscale=p=bt709',
     // desat=0: the default desaturation bleaches skin.
@@ -31,52 +22,68 @@ export function toneMap({ picture }: Pick<Plan, 'picture'>): string[] {
 /** An output's size and colours, in one step where nothing is lost by it. Empty where the pixels stay what they are. */
 export function scale(plan: Plan, video: VideoPlan): string[] {
   const { picture } = plan
-  const mapped = picture.conversion === 'toneMap'
-  const matrix = mapped ? 'bt709' : picture.matrix
-  const fullRange = !mapped && picture.fullRange
-  if (keepsPixels(picture, video, video.color)) return []
-
+  const { color } = video
+  if (keepsPixels(picture, video, color)) return []
+  const from = scaledFrom(picture)
+  const range = from.fullRange ? 'full' : 'limited'
   const size = `w=${video.pictureWidth}:h=${video.pictureHeight}`
   if (plan.scaler === 'scale') {
-    const from = picture.rgb
-      ? ''
-      : `:in_color_matrix=${swscaleMatrix[matrix] ?? matrix}:in_range=${fullRange ? 'full' : 'limited'}`
-    // accurate_rnd and full_chroma_int: without them swscale shifts colours by a level.
+    const read = picture.rgb ? '' : `:in_color_matrix=${swscaleMatrix(from.matrix)}:in_range=${range}`
     return [
-      `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int${from}:out_color_matrix=${swscaleMatrix[video.color.matrix] ?? video.color.matrix}:out_range=limited`,
+      // accurate_rnd and full_chroma_int: without them swscale shifts colours by a level.
+      `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int${read}:out_color_matrix=${swscaleMatrix(color.matrix)}:out_range=limited`,
+      // It knows no primaries.
+      ...(from.primaries === color.primaries
+        ? []
+        : ['format=yuv420p', recode({ ...from, matrix: color.matrix }, color)]),
     ]
   }
   // lanczos straight from the source: sharper than swscale's default and cheaper (performance, finding 3).
   const lanczos = `zscale=${size}:filter=lanczos`
-  if (picture.conversion !== 'gamut' && (picture.plain || mapped) && swapsMatrix(matrix, video.color.matrix)) {
-    const kept = `:min=${matrix}:rin=limited:m=${matrix}:r=limited`
-    return [`${lanczos}${kept}`, recode(matrix, video.color.matrix)]
+  const isPlain = picture.conversion === 'toneMap' || (picture.plain && picture.conversion === 'none')
+  if (isPlain && !picture.rgb && recodes.has(from.matrix) && recodes.has(color.matrix)) {
+    const same = from.matrix === color.matrix && from.primaries === color.primaries
+    const matrix = zscaleMatrix(from.matrix)
+    return inOrder(
+      video,
+      keepsSize(video) ? [] : [`${lanczos}:min=${matrix}:rin=limited:m=${matrix}:r=limited`],
+      same ? [] : [recode(from, color)],
+    )
   }
-  // zscale wants to be told what untagged input is; RGB has no matrix of its own and is always full range.
-  const read = picture.rgb ? '' : `:min=${zscaleMatrix[matrix] ?? matrix}`
-  const gamut =
-    picture.conversion === 'gamut'
-      ? `:pin=${picture.primaries}:p=bt709:tin=${picture.transfer}:t=bt709`
-      : picture.hdr !== null && picture.primaries !== 'bt2020'
-        ? `:pin=${picture.primaries}:p=bt2020:tin=${picture.transfer}:t=${picture.transfer}`
-        : ''
-  const filter = `${lanczos}${read}:rin=${fullRange ? 'full' : 'limited'}:m=${video.color.matrix}:r=limited${gamut}`
-  return picture.rgb ? ['format=gbrp', filter] : [filter]
+  // Everything is named: a frame's own tags may be of a kind that zscale refuses. RGB has no matrix and is always full range.
+  const read = picture.rgb ? '' : `:min=${zscaleMatrix(from.matrix)}`
+  const convert = picture.conversion === 'gamut' || picture.hdr !== null
+  const [primaries, curve] = convert
+    ? [color.primaries, picture.hdr === null ? 'bt709' : picture.hdr.transfer]
+    : [from.primaries, 'bt709']
+  const colors = `pin=${from.primaries}:tin=${convert ? curveOf(picture.transfer) : curve}:m=${color.matrix}:r=limited:p=${primaries}:t=${curve}`
+  return [
+    ...(picture.rgb ? ['format=gbrp'] : []),
+    `${lanczos}${read}:rin=${range}:${colors}`,
+    ...(primaries === color.primaries ? [] : ['format=yuv420p', recode({ ...from, matrix: color.matrix }, color)]),
+  ]
 }
 
-/** BT.709 to BT.601 or back; BT.601 goes by two names. */
-function swapsMatrix(from: string, to: string): boolean {
-  const sd = ['smpte170m', 'bt470bg']
-  return (from === 'bt709' && sd.includes(to)) || (to === 'bt709' && sd.includes(from))
+/** SDR curves that are shown alike go by one name, or zscale would convert between them. */
+export function curveOf(transfer: string): string {
+  return transfer === 'smpte170m' || transfer === 'bt470bg' ? 'bt709' : transfer
 }
+
+/** Colours are converted where there are fewer pixels. */
+function inOrder(video: VideoPlan, scaler: readonly string[], converter: readonly string[]): string[] {
+  const enlarges = video.pictureWidth * video.pictureHeight > video.cropWidth * video.cropHeight
+  return enlarges ? [...converter, ...scaler] : [...scaler, ...converter]
+}
+
+/** Matrices of the filter `colorspace`. */
+const recodes = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m'])
 
 /**
- * Another matrix for 8-bit pictures of limited range, after scaling: in integers, a sixth of what zscale takes for it by way of
+ * Other coefficients or primaries for 8-bit pictures of limited range: in integers, a sixth of what zscale takes for it by way of
  * floating-point R'G'B' at full chroma resolution. Flat colours come out the same; on saturated edges it is nearer to a picture
  * that was made with the other matrix, since chroma is not resampled: within 1 level (zscale: 23), luma within 19 (22).
- * With the same primaries and transfer on both sides nothing else is touched.
  */
-function recode(from: string, to: string): string {
-  const same = 'iprimaries=bt709:primaries=bt709:itrc=bt709:trc=bt709:irange=tv:range=tv'
-  return `colorspace=ispace=${from}:space=${to}:${same}`
+function recode(from: { matrix: string; primaries: string }, to: ColorTags): string {
+  const spaces = `ispace=${from.matrix}:space=${to.matrix}:iprimaries=${from.primaries}:primaries=${to.primaries}`
+  return `colorspace=${spaces}:itrc=bt709:trc=bt709:irange=tv:range=tv`
 }

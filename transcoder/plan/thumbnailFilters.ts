@@ -1,18 +1,12 @@
 // In charge of: filters and arguments of the sheets of small pictures and of the poster, which the same decode serves.
 // Not in charge of: their sizes and times (thumbnails.ts), taking them out of the pipes (transcoder/segments).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
 import { beginning, framing } from './filters.ts'
 import type { Plan, VideoPlan } from './plan.ts'
 import type { Branch } from './graph.ts'
-import { toneMap } from './scaling.ts'
+import { curveOf, toneMap } from './scaling.ts'
 
-/** swscale's names. */
-const MATRICES: Record<string, string> = {
-  bt470bg: 'bt601',
-  smpte170m: 'bt601',
-  bt2020nc: 'bt2020',
-  bt2020c: 'bt2020',
-}
 /** Of mjpeg, 2 (best) to 31. */
 const QUALITY = 4
 
@@ -91,7 +85,7 @@ function scale({ picture }: Pick<Plan, 'picture'>, width: number, height: number
   const read =
     picture.rgb && !gamut
       ? ''
-      : `:in_color_matrix=${gamut ? 'bt709' : (MATRICES[matrix] ?? matrix)}:in_range=${gamut ? 'limited' : range}`
+      : `:in_color_matrix=${gamut ? 'bt709' : swscaleMatrix(matrix)}:in_range=${gamut ? 'limited' : range}`
   return [
     ...(gamut ? narrower({ picture, range, matrix }) : []),
     `scale=w=${width}:h=${height}:flags=lanczos+accurate_rnd+full_chroma_int${read}`,
@@ -100,10 +94,10 @@ function scale({ picture }: Pick<Plan, 'picture'>, width: number, height: number
 
 /** swscale knows no primaries. */
 function narrower({ picture, range, matrix }: { picture: Plan['picture']; range: string; matrix: string }): string[] {
-  const read = picture.rgb ? '' : `min=${matrix}:`
+  const read = picture.rgb ? '' : `min=${zscaleMatrix(matrix)}:`
   return [
     ...(picture.rgb ? ['format=gbrp'] : []),
-    `zscale=${read}rin=${range}:pin=${picture.primaries}:tin=${picture.transfer}:p=bt709:t=bt709:m=bt709:r=limited`,
+    `zscale=${read}rin=${range}:pin=${picture.primaries}:tin=${curveOf(picture.transfer)}:p=bt709:t=bt709:m=bt709:r=limited`,
     'format=yuv420p',
   ]
 }

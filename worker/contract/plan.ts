@@ -36,7 +36,7 @@ const video = z.object({
   deinterlace: z.enum(['none', 'frames', 'fields', 'telecine']),
   scan: z.enum(['progressive', 'tff', 'bff']),
   color: z.object({
-    matrix: z.enum(['bt709', 'smpte170m', 'bt2020nc']),
+    matrix: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020nc']),
     primaries: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020']),
     transfer: z.enum(['bt709', 'smpte170m', 'bt470bg', 'smpte2084', 'arib-std-b67']),
   }),

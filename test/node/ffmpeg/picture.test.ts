@@ -78,7 +78,8 @@ describe('colour', () => {
     expect(await stream(outputs[0], 'video')).toMatchObject({
       pix_fmt: 'yuv420p',
       color_range: 'tv',
-      color_space: 'smpte170m',
+      color_space: 'bt470bg',
+      color_primaries: 'bt470bg',
     })
     expect(await stream(outputs[1] ?? '', 'video')).toMatchObject({
       pix_fmt: 'yuv420p',
@@ -96,13 +97,13 @@ describe('colour', () => {
     const clip = await makeClip(space.file(`tags_${videoCodec}.mp4`), { seconds: 0.4, audio: [] })
     const { outputs } = await encode(job({ videoCodec, video: [silent()] }), clip, space.path)
     expect(await stream(outputs[0], 'video')).toMatchObject({
-      color_space: 'smpte170m',
-      color_primaries: 'smpte170m',
+      color_space: 'bt470bg',
+      color_primaries: 'bt470bg',
       color_range: 'tv',
     })
   })
 
-  test('PQ is tone-mapped: grey stays grey, and the tags say BT.709', async () => {
+  test('PQ is tone-mapped: grey stays grey, and the tags say BT.601', async () => {
     const clip = space.file('pq.mkv')
     const tags = 'setparams=colorspace=bt2020nc:color_primaries=bt2020:color_trc=smpte2084:range=tv'
     const flags = [
@@ -121,7 +122,7 @@ describe('colour', () => {
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['tone_mapped'])
     const [, cb, cr] = await meanColor(outputs[0])
     expect([Math.round(cb), Math.round(cr)]).toEqual([128, 128])
-    expect(await stream(outputs[0], 'video')).toMatchObject({ color_transfer: 'bt709', color_primaries: 'bt709' })
+    expect(await stream(outputs[0], 'video')).toMatchObject({ color_transfer: 'smpte170m', color_primaries: 'bt470bg' })
   })
 })
 

@@ -6,11 +6,12 @@ import type { MediaInfo } from '../../../transcoder/plan/media.ts'
 import { job, rendition, sound, source, track } from './jobs.ts'
 
 const HEAD = '-nostdin -hide_banner -y -loglevel level+warning -nostats -progress pipe:1 -stats_period 0.5'
-const SD = '-colorspace smpte170m -color_primaries bt709 -color_trc bt709 -color_range tv'
-const SET_SD = 'setparams=range=tv:colorspace=smpte170m:color_primaries=bt709:color_trc=bt709'
-/** BT.709 to BT.601, after scaling. */
+const SD = '-colorspace bt470bg -color_primaries bt470bg -color_trc smpte170m -color_range tv'
+const SET_SD = 'setparams=range=tv:colorspace=bt470bg:color_primaries=bt470bg:color_trc=smpte170m'
+const HD = 'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709'
+/** BT.709 to BT.601 of 25 pictures a second, after scaling. */
 const RECODED =
-  'colorspace=ispace=bt709:space=smpte170m:iprimaries=bt709:primaries=bt709:itrc=bt709:trc=bt709:irange=tv:range=tv'
+  'colorspace=ispace=bt709:space=bt470bg:iprimaries=bt709:primaries=bt470bg:itrc=bt709:trc=bt709:irange=tv:range=tv'
 const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED}`
 
 function argv(spec: JobSpec, media: MediaInfo = source(), abilities?: Parameters<typeof planJob>[2]): string[] {
@@ -47,13 +48,12 @@ describe('the whole command', () => {
         rendition({ index: 2, width: 640, height: 360, bitrateKbps: 600 }),
       ],
     })
-    const tail = (size: string, matrix: string) =>
-      `${size}setsar=1/1:max=65535,format=yuv420p,setparams=range=tv:colorspace=${matrix}:color_primaries=bt709:color_trc=bt709`
+    const tail = (size: string, colors: string) => `${size}setsar=1/1:max=65535,format=yuv420p,${colors}`
     expect(after(argv(spec), '-filter_complex')?.split(';')).toEqual([
       '[0:V:0]fps=25/1:start_time=0,split=2[s_v0][s_v1_v2]',
       // The size of the source: no scaler at all.
-      `[s_v0]${tail('', 'bt709')}[v0]`,
-      `[s_v1_v2]${tail(`zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},`, 'smpte170m')},split=2[v1][v2]`,
+      `[s_v0]${tail('', HD)}[v0]`,
+      `[s_v1_v2]${tail(`zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},`, SET_SD)},split=2[v1][v2]`,
       '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][a1_0][a2_0]',
     ])
   })
@@ -232,12 +232,12 @@ describe('single filters', () => {
   test('full range is converted even at the same size', () => {
     const spec = job({ video: [rendition({ width: 1280, height: 720, bitrateKbps: 3000 })] })
     expect(chain(spec, source({ pixelFormat: 'yuvj420p', colorRange: 'pc' }))).toContain(
-      'zscale=w=1280:h=720:filter=lanczos:min=bt709:rin=full:m=bt709:r=limited',
+      'zscale=w=1280:h=720:filter=lanczos:min=bt709:rin=full:pin=bt709:tin=bt709:m=bt709:r=limited:p=bt709:t=bt709',
     )
   })
   test('RGB goes by way of planar RGB and has no matrix to be told', () => {
     expect(chain(job(), source({ pixelFormat: 'rgb24', colorSpace: null }))).toContain(
-      'format=gbrp,zscale=w=320:h=180:filter=lanczos:rin=full:m=smpte170m:r=limited',
+      'format=gbrp,zscale=w=320:h=180:filter=lanczos:rin=full:pin=bt709:tin=bt709:m=bt470bg:r=limited:p=bt709:t=bt709,format=yuv420p,colorspace=',
     )
   })
   test('without zscale swscale does it, with its own names', () => {
@@ -331,7 +331,13 @@ describe('single filters', () => {
     expect(chain(job(change), source(video))).toContain(expected)
   })
   test('interlaced at the size of the source: no line is touched', () => {
-    const media = source({ width: 720, height: 576, fieldOrder: 'bb', colorSpace: 'smpte170m' })
+    const media = source({
+      width: 720,
+      height: 576,
+      fieldOrder: 'bb',
+      colorSpace: 'bt470bg',
+      colorPrimaries: 'bt470bg',
+    })
     const spec = job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 3000 })] })
     expect(chain(spec, media)).toContain(
       '[0:V:0]fps=25/1:start_time=0,setsar=1/1:max=65535,format=yuv420p,setparams=field_mode=bff:range',

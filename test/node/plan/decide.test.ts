@@ -360,7 +360,7 @@ describe('what the source is', () => {
   test('an active format description inside the pictures is left out too', () => {
     expect(warningCodes(job(), source({ activeFormat: true }))).toEqual(['afd_left_out'])
   })
-  test('HDR is tone-mapped to BT.709, with a warning', () => {
+  test('HDR is tone-mapped, with a warning', () => {
     const media = source({
       colorTransfer: 'smpte2084',
       colorPrimaries: 'bt2020',
@@ -369,11 +369,12 @@ describe('what the source is', () => {
     })
     const plan = planJob(job(), media)
     expect(plan.picture.conversion).toBe('toneMap')
-    expect(plan.outputs[0]?.video.color).toEqual({ matrix: 'smpte170m', primaries: 'bt709', transfer: 'bt709' })
+    expect(plan.outputs[0]?.video.color).toEqual({ matrix: 'bt470bg', primaries: 'bt470bg', transfer: 'smpte170m' })
     expect(plan.warnings.map((warning) => warning.code)).toEqual(['tone_mapped'])
   })
   test.each([
-    [576, 'smpte170m'],
+    [576, 'bt470bg'],
+    [480, 'smpte170m'],
     [578, 'bt709'],
   ])('untagged video of %i lines is read as %s', (height, matrix) => {
     const media = source({ height, colorSpace: null, colorPrimaries: null, colorTransfer: null })
