@@ -21,6 +21,7 @@ import { tokens } from './routes/tokens.ts'
 import { uploads } from './routes/uploads.ts'
 import { vault } from './routes/vault.ts'
 import { webhooks } from './routes/webhooks.ts'
+import { routedPath } from './paths.ts'
 import { authenticateUpload } from './uploader.ts'
 
 // Any page may call the API with a key that it was given; cookies or a browser's stored login are never shared.
@@ -66,7 +67,7 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-export const app = new Hono<AppEnv>()
+export const app = new Hono<AppEnv>({ getPath: routedPath })
   .onError(answerError)
   .notFound(async (c) => (await lostPage(c)) ?? errorResponse(noRoute(c.req.path)))
   .use('/api/*', crossOrigin)
