@@ -69,8 +69,8 @@ export function hookLost(consequence: string): Warning {
 }
 
 /**
- * A job that says nothing of a webhook has its key's; null and an empty string mean that no webhook is sent. An address that is
- * lost keeps no job from being made.
+ * A job that says nothing of a webhook, or null, has its key's; an empty string means that no webhook is sent. An address that
+ * is lost keeps no job from being made.
  */
 export async function withHook<Job extends { config: JobConfig; secrets: JobSecrets; warnings: Warning[] }>(
   env: Env,
@@ -78,7 +78,8 @@ export async function withHook<Job extends { config: JobConfig; secrets: JobSecr
   hook: KeyHook | null,
   job: Job,
 ): Promise<Job & { hookOfKey: boolean }> {
-  if (hook === null || job.config.webhook_url !== undefined) return { ...job, hookOfKey: false }
+  const own = job.config.webhook_url ?? undefined
+  if (hook === null || own !== undefined) return { ...job, hookOfKey: false }
   const address = await hookOf(env, account, hook)
   if (address === null) {
     const warnings = [...job.warnings, hookLost('no webhook will be sent for this job')]
