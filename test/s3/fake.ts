@@ -3,7 +3,7 @@
 // there is one: what this one does is held against that.
 // Not in charge of: speaking HTTP over a socket (server.ts).
 import { createHash } from 'node:crypto'
-import { claimOf, expectedSignature } from './sigv4.ts'
+import { claimOf, expectedSignature, presignedClaim } from './sigv4.ts'
 
 export interface Account {
   accessKey: string
@@ -96,6 +96,9 @@ export function bytesOf(body: FakeAnswer['body']): Uint8Array {
 const SKEW_MS = 15 * 60_000
 const RGW_REQUEST = 'tx00000000000000000002a-0065f2c1d3-1d3f-default'
 
+const timeOf = (date: string): number =>
+  Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+
 class Refused extends Error {
   readonly status: number
   readonly code: string
@@ -178,6 +181,8 @@ export class FakeS3 {
     const other = this.manner.authenticate?.(request)
     if (this.manner.authenticate && other === undefined) throw new Refused(401, 'AuthenticationRequired')
     if (other) return other
+    const presigned = headers.has('authorization') ? null : presignedClaim(request)
+    if (presigned) return this.#presigned(presigned)
     const claim = claimOf(headers.get('authorization') ?? '')
     if (!claim) throw new Refused(403, 'AccessDenied')
     const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
@@ -190,7 +195,7 @@ export class FakeS3 {
       throw new Refused(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
     }
     const date = headers.get('x-amz-date') ?? ''
-    const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+    const at = timeOf(date)
     if (Number.isNaN(at) || !date.startsWith(claim.date)) throw new Refused(403, 'AccessDenied')
     const now = (this.manner.now ?? Date.now)()
     if (Math.abs(now - at) > SKEW_MS) {
@@ -208,6 +213,22 @@ export class FakeS3 {
       throw new Refused(400, 'XAmzContentSHA256Mismatch')
     }
     if (account.expired) throw new Refused(400, 'ExpiredToken')
+    return account
+  }
+
+  #presigned({ claim, request, date, seconds }: NonNullable<ReturnType<typeof presignedClaim>>): Account {
+    const account = this.manner.accounts.find(({ accessKey }) => accessKey === claim.accessKey)
+    if (!account || account.token !== undefined) throw new Refused(403, 'InvalidAccessKeyId')
+    const region = this.manner.rgw ? claim.region : (this.manner.region ?? 'us-east-1')
+    if (claim.region !== region || claim.service !== 's3' || !date.startsWith(claim.date))
+      throw new Refused(400, 'AuthorizationQueryParametersError')
+    const at = timeOf(date)
+    const now = (this.manner.now ?? Date.now)()
+    if (!(seconds >= 1 && seconds <= 604_800)) throw new Refused(400, 'AuthorizationQueryParametersError')
+    if (!(at - SKEW_MS <= now && now <= at + seconds * 1000)) throw new Refused(403, 'AccessDenied')
+    if (!claim.signedHeaders.includes('host')) throw new Refused(403, 'AccessDenied')
+    if (expectedSignature(request, claim, account.secretKey) !== claim.signature)
+      throw new Refused(403, 'SignatureDoesNotMatch')
     return account
   }
 

@@ -38,6 +38,24 @@ export function claimOf(authorization: string): Claim | null {
   }
 }
 
+/** What a presigned address says ("Using Query Parameters"): its claim, and the request without its signature; or null. */
+export function presignedClaim(
+  request: SignedRequest,
+): { claim: Claim; request: SignedRequest; date: string; seconds: number } | null {
+  const [path = '', search = ''] = request.target.split('?')
+  const query = new URLSearchParams(search)
+  const said = (name: string): string => query.get(`X-Amz-${name}`) ?? ''
+  const claim = claimOf(
+    `${said('Algorithm')} Credential=${said('Credential')},SignedHeaders=${said('SignedHeaders')},Signature=${said('Signature')}`,
+  )
+  if (!claim) return null
+  const rest = search.split('&').filter((pair) => !pair.startsWith('X-Amz-Signature='))
+  const headers = new Map(request.headers)
+  headers.set('x-amz-date', said('Date')).set('x-amz-content-sha256', 'UNSIGNED-PAYLOAD')
+  const unsigned = { ...request, target: `${path}?${rest.join('&')}`, headers }
+  return { claim, request: unsigned, date: said('Date'), seconds: Number(said('Expires')) }
+}
+
 function encode(text: string): string {
   return [...Buffer.from(text, 'utf8')]
     .map((byte) => {

@@ -17,7 +17,7 @@ import { keyBelow } from './path.ts'
 import type { XmlStore } from './s3/client.ts'
 import { s3Place } from './s3/place.ts'
 import type { AccessKey } from './s3/sign.ts'
-import { sigV4 } from './s3/sign.ts'
+import { presigned, sigV4 } from './s3/sign.ts'
 import { xmlSink } from './s3/sink.ts'
 import { xmlSource } from './s3/source.ts'
 import type { Sink, Source } from './store.ts'
@@ -40,8 +40,8 @@ export type SinkRef =
   | { provider: 'aws'; bucket: string; access: S3Access }
   | { provider: 'oracle'; place: OraclePlace; access: OracleKey }
   | { provider: 'gcloud'; bucket: string; access: GoogleKey }
-  /** `root`: `https://host:port`. */
-  | { provider: 'http'; root: string; jobId: string; access: HttpAccess }
+  /** `root`: `https://host:port`; `staged`: a name of its own for each of a job's hosts. */
+  | { provider: 'http'; root: string; jobId: string; staged: string; access: HttpAccess }
 
 export type OracleKey = Extract<StoreKey, { kind: 'pair' | 'api-key' }>
 
@@ -111,9 +111,9 @@ export function openSink(env: Env, sink: SinkRef, chosen?: string): Sink {
         : nativeSink({ place, sign: oracleSign(access), transport }, '', caching)
     }
     case 'http': {
-      const { root, access, jobId } = sink
+      const { root, access, jobId, staged: name } = sink
       // Swept with the rest of the job's intermediate space.
-      const staged = `work/${jobId}/http/`
+      const staged = `work/${jobId}/${name}/`
       return httpSink({
         root,
         access,
@@ -140,6 +140,7 @@ function s3Store(env: Env, bucket: string, access: S3Access): XmlStore {
     provider: 'aws',
     place,
     sign: sigV4(access, place.region),
+    presign: presigned(access, place.region),
     transport: storeTransport(env, 'aws'),
     deletesMany: true,
   }

@@ -94,6 +94,11 @@ export interface Sink {
    * @throws StoreError as the first write would
    */
   tryOut?(directory: string, keep: (upload: string, path: string) => Promise<void>): Promise<void>
+  /**
+   * An address at which whoever has it can read the object for an hour or so, made without asking the store; absent where the
+   * provider has none that shows no secret. null = not for this object.
+   */
+  address?(path: string): Promise<string | null>
   /** Where the object is, in the provider's own form (`s3://bucket/key`), for `status.outputs[].location`. */
   location(path: string): string
 }

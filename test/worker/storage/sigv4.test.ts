@@ -2,8 +2,8 @@
 // for the verifier of the server in these tests: two programs that share no line.
 import { describe, expect, test } from 'vitest'
 import { encodeKey } from '../../../worker/storage/s3/place.ts'
-import { sigV4 } from '../../../worker/storage/s3/sign.ts'
-import { claimOf, expectedSignature } from '../../s3/sigv4.ts'
+import { presigned, sigV4 } from '../../../worker/storage/s3/sign.ts'
+import { claimOf, expectedSignature, presignedClaim } from '../../s3/sigv4.ts'
 
 const accessKey = 'AKIAIOSFODNN7EXAMPLE'
 const secretKey = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
@@ -63,6 +63,15 @@ describe('Amazon’s examples', () => {
     )
   })
 
+  // "Authenticating Requests: Using Query Parameters", its example.
+  test('the verifier: a presigned address', () => {
+    const target =
+      '/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404'
+    const found = presignedClaim({ method: 'GET', target, headers: new Map([['host', HOST]]) })
+    expect(found).toMatchObject({ date: '20130524T000000Z', seconds: 86_400, claim: { accessKey } })
+    expect(expectedSignature(found!.request, found!.claim, secretKey)).toBe(found?.claim.signature)
+  })
+
   // The signer never covers Range: proxies may touch it.
   test.each(examples.slice(1))('the signer: %s', async (_, method, target, headers, bodyHash, signature) => {
     const sign = sigV4({ accessKey, secretKey }, 'us-east-1', () => at)
@@ -96,4 +105,25 @@ test.each(keys)('the key %j reaches the server as it is, with the signature that
   const request = { method: 'PUT', target: sent.pathname + sent.search, headers: new Map([...headers, ['host', HOST]]) }
   expect(expectedSignature(request, claim!, secretKey)).toBe(claim?.signature)
   expect(expectedSignature(request, claim!, `${secretKey}x`)).not.toBe(claim?.signature)
+})
+
+test.each(keys)('the presigned address of the key %j has the signature that the server expects', async (key) => {
+  const presign = presigned({ accessKey, secretKey }, 'eu-west-1', () => at + 599_000)!
+  const url = new URL(await presign(`https://${HOST}/${encodeKey(key)}`))
+  expect(decodeURIComponent(url.pathname.slice(1))).toBe(key)
+  const found = presignedClaim({
+    method: 'GET',
+    target: url.pathname + url.search,
+    headers: new Map([['host', HOST]]),
+  })!
+  // The same for ten minutes, and good for an hour after them.
+  expect(found).toMatchObject({ date: '20130524T000000Z', seconds: 4200, claim: { accessKey, region: 'eu-west-1' } })
+  expect(expectedSignature(found.request, found.claim, secretKey)).toBe(found.claim.signature)
+  expect(expectedSignature({ ...found.request, method: 'PUT' }, found.claim, secretKey)).not.toBe(found.claim.signature)
+  expect(url.href).not.toContain(secretKey)
+})
+
+test('temporary credentials make no addresses: their token would be in them', () => {
+  expect(presigned({ accessKey, secretKey, sessionToken: 'token' }, 'eu-west-1')).toBeUndefined()
+  expect(presigned({ accessKey, secretKey, sessionToken: null }, 'eu-west-1')).toBeDefined()
 })

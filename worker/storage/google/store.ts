@@ -3,7 +3,7 @@
 import type { StoreKey } from '#contract/keys.ts'
 import type { XmlStore } from '../s3/client.ts'
 import type { Sign } from '../s3/sign.ts'
-import { sigV4 } from '../s3/sign.ts'
+import { presigned, sigV4 } from '../s3/sign.ts'
 import { StoreError } from '../store.ts'
 import type { Transport } from '../transport.ts'
 import type { Bearer } from './token.ts'
@@ -29,7 +29,13 @@ export function googleStore(
     deletesMany: false,
   }
   if (key.kind === 'pair') {
-    return { ...common, sign: sigV4(key, REGION, now), transport, members: 'access_key and secret_key' }
+    return {
+      ...common,
+      sign: sigV4(key, REGION, now),
+      presign: presigned(key, REGION, now),
+      transport,
+      members: 'access_key and secret_key',
+    }
   }
   const token = bearer(key, transport, now)
   return { ...common, ...withToken(token, transport), members: 'client_email and private_key' }

@@ -2,7 +2,7 @@
 // Not in charge of: the requests (s3/), the native API (client.ts).
 import type { StoreKey } from '#contract/keys.ts'
 import type { XmlStore } from '../s3/client.ts'
-import { sigV4 } from '../s3/sign.ts'
+import { presigned, sigV4 } from '../s3/sign.ts'
 import type { Transport } from '../transport.ts'
 import type { OraclePlace } from './place.ts'
 import { compatibleBase, oracleName } from './place.ts'
@@ -15,6 +15,7 @@ export function compatibleStore(place: OraclePlace, key: Pair, transport: Transp
     provider: 'oracle',
     place: { name: oracleName(place), base: compatibleBase(place), region },
     sign: sigV4(key, region),
+    presign: presigned(key, region),
     transport,
     // Not among the operations that Oracle lists.
     deletesMany: false,

@@ -5,7 +5,7 @@ import { boundedText } from '../text.ts'
 import type { Transport } from '../transport.ts'
 import type { Place } from './place.ts'
 import { addressOf } from './place.ts'
-import type { Sign } from './sign.ts'
+import type { Presign, Sign } from './sign.ts'
 import { refused } from './verdicts.ts'
 import type { Element } from './xml.ts'
 import { parseXml, textAt } from './xml.ts'
@@ -16,6 +16,8 @@ export interface XmlStore {
   provider: string
   place: Place
   sign: Sign
+  /** Absent where no address can be made that shows no secret. */
+  presign?: Presign | undefined
   /** Must hand out redirects instead of following them: a signature is good for one host. */
   transport: Transport
   /** False where the store has no `POST ?delete`: objects are deleted one by one. */

@@ -7,6 +7,7 @@ import { StoreError } from '../store.ts'
 import { inParallel } from '../../parallel.ts'
 import type { XmlStore } from './client.ts'
 import { ask, readXml, refusedEntry, wrongLength } from './client.ts'
+import { addressOf } from './place.ts'
 import { childrenOf, escapeXml, textAt } from './xml.ts'
 
 /** Requests at a time where objects are deleted one by one. */
@@ -16,7 +17,7 @@ const ABORTS = 3
 
 /** `prefix` is '' or ends with a slash. */
 export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null = null): Sink {
-  const { provider } = store
+  const { provider, presign } = store
   const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, provider, operation)
 
   const described = (contentType: string, kind: ObjectKind): Record<string, string> => ({
@@ -167,6 +168,8 @@ export function xmlSink(store: XmlStore, prefix: string, caching: Caching | null
       await keep(uploadId, path)
       await abort(key, uploadId)
     },
+
+    ...(presign === undefined ? {} : { address: (path) => presign(addressOf(store.place, keyOf(path, 'address'))) }),
 
     location: (path) => `${store.place.name}/${prefix}${path}`,
   }
