@@ -58,7 +58,7 @@ function outputLines(id: number, { outputs }: PublicStatus): string[] {
   const shown = outputs.filter(isOpened)
   const left = outputs.length - shown.length + outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
   return [
-    ...shown.flatMap((output) => [`  ${plain(outputText(output))}`, `    ${plain(output.url)}`]),
+    ...shown.flatMap((output) => [`  ${plain(outputText(output))}`, `    ${plain(output.url ?? output.location)}`]),
     ...(left === 0 ? [] : [`  ${left} more files: splicepoint download ${id}`]),
   ]
 }

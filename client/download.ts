@@ -11,8 +11,9 @@ import { reach, reason } from './http.ts'
 export interface RemoteFile {
   /** Relative to the job's destination. */
   path: string
-  url: string
-  /** The object's own place, in the form of its provider. */
+  /** null: nothing but its place is known. */
+  url: string | null
+  /** The object's own place, in the form of its provider; read where it is an address of the web. */
   location?: string
   size: number
   /** Hex; null where it was not announced. */
@@ -40,12 +41,9 @@ export async function download(
   const file = placeOf(output.path, directory)
   if (await isSame(file, output)) return { file, already: true }
   // URL.parse is newer than Node 20.
-  const url = URL.canParse(output.url) ? new URL(output.url) : null
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(
-      `${output.path} is in a store of yours (${output.location ?? output.url}); it can only be read there.`,
-    )
-  }
+  const address = addressOf(output)
+  const url = address !== null && URL.canParse(address) ? new URL(address) : null
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(unreadable(output))
   const response = await reach(url, { signal: signal ?? null })
   if (response.status !== 200 || !response.body) {
     throw new ServiceError(response.status, await response.text().catch(() => ''))
@@ -60,6 +58,16 @@ export async function download(
     throw error
   }
   return { file, already: false }
+}
+
+/** Where it can be read without a key; null where it cannot. */
+export function addressOf({ url, location = '' }: RemoteFile): string | null {
+  return url ?? (/^https?:\/\//.test(location) ? location : null)
+}
+
+/** Until 72 hours after the job, a store that can make addresses has one for each output. */
+export function unreadable({ path, location = 'unknown' }: RemoteFile): string {
+  return `${path} is in a store of yours (${location}), and the service has no address for reading it: fetch it there.`
 }
 
 /** "../" cannot climb above the slash. */

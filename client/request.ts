@@ -8,7 +8,7 @@ export interface JobRequest {
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | null | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
   ts_mode_input_audio_source_stream_count?: number | string | null | undefined
-  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
+  /** Directory, in any bucket of the output provider, where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
   audio_output_path?: string | null | undefined
   /** Directory of the outputs. Must be a string of at most 1024 characters. */
   bucket_output_path?: string | null | undefined
@@ -99,7 +99,7 @@ export interface PresetJob {
   output_container?: 'ts' | 'mp4' | 'hls' | 'silverlight' | null | undefined
   /** Number of audio streams expected in a transport stream. Must be a whole number from 0 to 100. */
   ts_mode_input_audio_source_stream_count?: number | string | null | undefined
-  /** Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
+  /** Directory, in any bucket of the output provider, where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2. Must be a string of at most 1024 characters. */
   audio_output_path?: string | null | undefined
   /** Directory of the outputs. Must be a string of at most 1024 characters. */
   bucket_output_path?: string | null | undefined

@@ -2,7 +2,7 @@
 // Not in charge of: one file (download.ts).
 import { readFile } from 'node:fs/promises'
 import type { JobRead } from '#contract/answers.ts'
-import { download, placeOf, type Downloaded, type RemoteFile } from './download.ts'
+import { addressOf, download, placeOf, unreadable, type Downloaded, type RemoteFile } from './download.ts'
 import { isPassing } from './errors.ts'
 import { pause } from './pause.ts'
 
@@ -95,10 +95,12 @@ async function filesOf(outputs: readonly Output[], directory: string, signal?: A
 
 const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-/** All addresses of a job in the service's own store have one signed prefix. */
-function rootOf({ path, url }: Output): string {
-  if (url.endsWith(`/${encoded(path)}`)) return url.slice(0, -encoded(path).length)
-  throw new Error(`${path} is in a store of yours (${url}); its segments can only be read there.`)
+/** All addresses of a job in the service's own store have one signed prefix; on a server by http they are what they are. */
+function rootOf(report: Output): string {
+  const address = addressOf(report)
+  if (address?.endsWith(`/${encoded(report.path)}`) === true) return address.slice(0, -encoded(report.path).length)
+  const message = 'Segments in a store of yours have no addresses of their own: fetch the directory there.'
+  throw new Error(address === null ? unreadable(report) : `${report.location}: ${message}`)
 }
 
 function readReport(json: string): Omit<RemoteFile, 'url'>[] {

@@ -1,8 +1,8 @@
 // In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
 // Not in charge of: providers (storage/open.ts).
 import { parseInput } from '#contract/addresses.ts'
-import { givenPaths, rootOf } from '#contract/destination.ts'
-import type { Credentials, JobConfig, JobSecrets } from '#contract/job.ts'
+import { givenPaths, markOf, rootsOf } from '#contract/destination.ts'
+import type { Credentials, JobConfig, JobSecrets, Provider } from '#contract/job.ts'
 import { inputProvider, outputProvider } from '#contract/job.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { findJobByBackendId } from './ledger/jobs.ts'
@@ -10,6 +10,7 @@ import { googleAccess, oracleAccess } from './access.ts'
 import type { HttpAccess } from './storage/http.ts'
 import type { S3Access, SinkRef, SourceRef } from './storage/open.ts'
 import { openSink, openSource } from './storage/open.ts'
+import { placedSink } from './storage/placed.ts'
 import type { Sink, Source } from './storage/store.ts'
 import { StoreError } from './storage/store.ts'
 import { NotSealedForThis, open } from './vault.ts'
@@ -126,19 +127,17 @@ function s3Access(credentials: Credentials): S3Access {
   }
 }
 
-/** @throws StoreError when the outputs are not of a form that their provider has */
-function sinkRef(jobId: string, config: JobConfig, secrets: JobSecrets): SinkRef {
-  const provider = outputProvider(config)
-  const root = rootOf(provider, config)
-  const bucket = root === null ? null : parseInput(provider, `${root}/x`, '')
-  if (bucket?.kind === 's3') return { provider: 'aws', bucket: bucket.bucket, access: s3Access(secrets.output) }
-  if (bucket?.kind === 'gs') {
+/** @param n which of the job's roots it is, from 0. @throws StoreError when it is not of a form that its provider has */
+function sinkRef(jobId: string, provider: Provider, root: string, n: number, secrets: JobSecrets): SinkRef {
+  const bucket = parseInput(provider, `${root}/x`, '')
+  if (bucket.kind === 's3') return { provider: 'aws', bucket: bucket.bucket, access: s3Access(secrets.output) }
+  if (bucket.kind === 'gs') {
     return { provider: 'gcloud', bucket: bucket.bucket, access: googleAccess(secrets.output) }
   }
-  if (bucket?.kind === 'oci') return { provider: 'oracle', ...oracleAccess(bucket, secrets.output) }
-  if (root !== null && bucket?.kind === 'http') {
+  if (bucket.kind === 'oci') return { provider: 'oracle', ...oracleAccess(bucket, secrets.output) }
+  if (bucket.kind === 'http') {
     const { access_key: username = null, secret_key: password = null } = secrets.output
-    return { provider: 'http', root, jobId, access: { username, password } }
+    return { provider: 'http', root, jobId, staged: n === 0 ? 'http' : `http-${n}`, access: { username, password } }
   }
   throw new StoreError('invalid', provider, 'open', 'This kind of output is not available.')
 }
@@ -149,9 +148,13 @@ export async function openSinkOf(env: Env, jobId: string, known?: JobWithTask): 
   if (!job || job.kind !== 'transcode') return null
   const config = JSON.parse(job.config) as JobConfig
   // The own store needs no credentials: nothing is unsealed for it.
-  const own = outputProvider(config) === 'vendor-store'
-  const ref: SinkRef = own
-    ? { provider: 'vendor-store', account: job.account, jobId }
-    : sinkRef(jobId, config, await secretsOf(env, job))
-  return openSink(env, ref, config.cache_control)
+  const provider = outputProvider(config)
+  if (provider === 'vendor-store') return openSink(env, { provider, account: job.account, jobId }, config.cache_control)
+  const secrets = await secretsOf(env, job)
+  const [first, ...others] = rootsOf(provider, config).map((root, n) => {
+    const sink = openSink(env, sinkRef(jobId, provider, root, n, secrets), config.cache_control)
+    return [markOf(root), sink] as const
+  })
+  if (!first) throw new StoreError('invalid', provider, 'open', 'The job names no bucket for its outputs.')
+  return placedSink(first[1], new Map(others))
 }

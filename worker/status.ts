@@ -3,18 +3,23 @@
 import type { JobError, Warning } from '#contract/errors.ts'
 import type { Estimate, SourceReport } from '#contract/estimate.ts'
 import type { JobConfig } from '#contract/job.ts'
+import { outputProvider } from '#contract/job.ts'
+import { placesOf } from '#contract/places.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/status.ts'
 import { publicStatus } from '#contract/status.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { ProgressPost } from '#contract/task.ts'
+import { attemptDirectory } from '#contract/task.ts'
 import type { StoredOutput } from './commit.ts'
 import { monitorOf } from './follow.ts'
 import type { StoredPoster } from './ledger/facts.ts'
 import type { JobWithTask } from './ledger/jobs.ts'
 import { archiveAddress } from './routes/archives.ts'
 import { objectAddress } from './routes/objects.ts'
+import { sourceName } from './routes/output.ts'
 import { posterAddress } from './routes/posters.ts'
 import { nameOfInput } from './search.ts'
+import { openSinkOf } from './sink.ts'
 
 const DAY_MS = 86_400_000
 
@@ -23,6 +28,8 @@ interface Terms {
   until: number
   /** For the holder of a share, not for the owner of the job. */
   isShared: boolean
+  /** One of many: nothing is unsealed for addresses in other stores. */
+  isListed?: boolean
 }
 
 /**
@@ -82,16 +89,49 @@ async function posterOf(env: Env, job: JobWithTask, base: string, until: number)
   return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, until), width, height }
 }
 
+/**
+ * Addresses of outputs in a store of the customer's; null for what has none. Only what is among the outputs that the job may
+ * have: credentials open nothing else, whatever the row says.
+ */
+async function addressesElsewhere(
+  env: Env,
+  job: JobWithTask,
+  outputs: readonly StoredOutput[],
+): Promise<ReadonlyMap<string, string>> {
+  if (job.sealed === null || outputs.length === 0) return new Map()
+  try {
+    const sink = await openSinkOf(env, job.job_id, job)
+    if (!sink?.address) return new Map()
+    const config = JSON.parse(job.config) as JobConfig
+    const places = placesOf(config, sourceName(job, config), attemptDirectory(job.job_id, job.attempt))
+    const own = outputs.filter(({ path }) => SENDINGS.some((sent) => places.refusal(sent, path) === null))
+    const made = await Promise.all(own.map(async ({ path }) => [path, await sink.address?.(path)] as const))
+    return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))
+  } catch (error) {
+    // A job is read whether its credentials can be opened or not.
+    const cause = String(error)
+    console.error(JSON.stringify({ level: 'warn', msg: 'no addresses of outputs', job: job.job_id, error: cause }))
+    return new Map()
+  }
+}
+
+const SENDINGS = ['put', 'parts', 'written'] as const
+
 /** Signed anew on every read. */
 async function addresses(env: Env, job: JobWithTask, base: string, terms: Terms): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const { account, job_id: jobId } = job
   const grant = { expiresAt: terms.until / 1000, scope: terms.isShared ? ('shared' as const) : ('object' as const) }
   const stored = JSON.parse(job.outputs) as StoredOutput[]
+  const isOwn = outputProvider(JSON.parse(job.config) as JobConfig) === 'vendor-store'
+  const none = isOwn || terms.isShared || terms.isListed === true
+  const elsewhere = none ? new Map<string, string>() : await addressesElsewhere(env, job, stored)
+  const urlOf = async (path: string): Promise<string | null> =>
+    isOwn ? objectAddress(env, base, { account, jobId, path }, grant) : (elsewhere.get(path) ?? null)
   return Promise.all(
     stored.map(async (output) => ({
       path: output.path,
-      url: await objectAddress(env, base, { account, jobId, path: output.path }, grant),
+      url: await urlOf(output.path),
       location: output.location,
       size: output.size,
       sha256: output.sha256,

@@ -194,7 +194,7 @@ async function fetchSegments(output: PublicOutput, playlist: string, signal: Abo
   )
   let bytes = 0
   for (const address of addresses) {
-    const response = await reach(new URL(address, output.url), { signal })
+    const response = await reach(new URL(address, output.url ?? undefined), { signal })
     const body = Buffer.from(await response.arrayBuffer())
     if (response.status !== 200) return `${address} of ${output.path} answers ${response.status}.`
     bytes += body.length

@@ -156,7 +156,11 @@ const poster: Record<keyof Poster, Schema> = {
 
 const output: Record<keyof PublicOutput, Schema> = {
   path: text,
-  url: { ...text, description: 'Where to download it; a signed address for the service’s own store.' },
+  url: {
+    type: ['string', 'null'],
+    description:
+      'Where to download it without a key: a signed address of the service for its own store, elsewhere a presigned one of the store (for an hour, as long as the credentials are kept); null where there is none, and in lists.',
+  },
   location: text,
   size: count,
   sha256: text,

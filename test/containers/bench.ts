@@ -111,17 +111,17 @@ export class Bench {
     const status = await this.lab.ended(id, END_MS)
     assert.equal(status.state, 'ready', `${JSON.stringify(status.error)}\n${await this.story(id)}`)
     assert(status.outputs.length > 0)
-    for (const { url, size, sha256 } of status.outputs) assert.deepEqual(await fingerprint(url), { size, sha256 })
+    for (const { url, size, sha256 } of status.outputs) assert.deepEqual(await fingerprint(url!), { size, sha256 })
     const report = status.outputs.find(({ path }) => path.endsWith('job.json'))
     if (report === undefined) return status
     // Of segments, too, which the status does not list.
     const directory = report.path.replace(/[^/]*$/, '')
-    const { objects } = (await (await fetch(report.url)).json()) as {
+    const { objects } = (await (await fetch(report.url!)).json()) as {
       objects: { path: string; size: number; sha256: string }[]
     }
     for (const { path, size, sha256 } of objects) {
       const relative = path.slice(directory.length).split('/').map(encodeURIComponent).join('/')
-      assert.deepEqual(await fingerprint(new URL(relative, report.url)), { size, sha256 })
+      assert.deepEqual(await fingerprint(new URL(relative, report.url!)), { size, sha256 })
     }
     return status
   }

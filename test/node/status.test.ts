@@ -88,7 +88,7 @@ test.each([
   [0.009, 0, 0, '0', '0'],
   [0.5, 1000, 500, '50', '25'],
   [0.999999, 1000, 1000, '99', '99'],
-  [1, 1000, 1000, '100', '99'],
+  [1, 1000, 1000, '99', '99'],
 ])('fraction %d with %d bytes made and %d stored: %s and %s', (transcoded, produced, stored, tcode, xfer) => {
   const status = publicStatus(
     facts({ progress: progress({ transcoded, bytes_produced: produced, bytes_stored: stored }) }),
@@ -100,6 +100,10 @@ test('100/100 only with success (I4)', () => {
   const all = progress({ transcoded: 1, bytes_produced: 10, bytes_stored: 10 })
   expect(publicStatus(facts({ job: 'completed', task: 'completed', progress: all })).xfer_progress).toBe('100')
   expect(publicStatus(facts({ job: 'failed', task: 'failed', progress: all })).xfer_progress).toBe('99')
+  // Clients that wait for "100" alone must not take what is still being stored.
+  for (const job of ['running', 'committing', 'failed', 'cancelled'] as const)
+    expect(publicStatus(facts({ job, task: job, progress: all })).tcode_progress).toBe('99')
+  expect(publicStatus(facts({ job: 'completed', task: 'completed', progress: all })).tcode_progress).toBe('100')
 })
 
 test('no value is ever NaN, infinite or in exponent form', () => {

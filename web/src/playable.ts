@@ -1,5 +1,6 @@
 // In charge of: which of a job's outputs a browser can be asked to play. Pure.
 import type { PublicOutput } from '#contract/status.ts'
+import { isPlayable } from './job/kinds.ts'
 import type { PlayerSource } from './player/media.ts'
 
 const FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
@@ -7,7 +8,7 @@ const FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
 /** Presentations first, then files as they are listed. Transport streams and AC-3 are for other players. */
 export function playables(outputs: readonly PublicOutput[]): PlayerSource[] {
   const found: PlayerSource[] = []
-  const playable = outputs.filter(({ url }) => /^https?:/.test(url))
+  const playable = outputs.filter(isPlayable)
   for (const { path, url } of playable) {
     const name = path.split('/').at(-1) ?? path
     // A multivariant playlist or a manifest stands for all renditions; the tar's own would play the same once more.

@@ -2,7 +2,7 @@
 // Not in charge of: derived names (outputs.ts), how long they may be (pathLengths.ts), the store behind them.
 import { parseInput, schemeOf, SCHEMES } from './addresses.ts'
 import { isProviderAvailable, isSegmented } from './availability.ts'
-import { directoryOf, givenPaths, rootOf, splitLocation } from './destination.ts'
+import { directoryOf, isMarked, pathOf, rootOf, splitLocation } from './destination.ts'
 import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from './outputs.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from './problems.ts'
@@ -19,14 +19,19 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
   checkLocation('audio_output_path', audio, provider, findings)
   if (provider === undefined) return
   if (fine) checkRoot(draft, provider, findings)
-  const directory = directoryOf(provider, bucket)
+  const own = rootOf(provider, draft)
+  const directory = directoryOf(provider, bucket, own)
+  checkMarks('bucket_output_path', bucket, directory, provider, draft, findings)
+  checkMarks('audio_output_path', audio, directoryOf(provider, audio, own), provider, draft, findings)
   const seen = new Map<string, string>()
   for (const [index, profile] of draft.videoProfiles.entries()) {
     const output = profile.output ?? ''
     const field = `videoProfiles[${index}].output`
     if (output === '' || !checkLocation(field, output, provider, findings)) continue
-    const { root, path } = splitLocation(provider, output)
-    const key = root === null ? joinPath(directory, normalisePath(path)) : normalisePath(path)
+    const { root } = splitLocation(provider, output)
+    const path = normalisePath(pathOf(provider, output, own))
+    const key = root === null ? joinPath(directory, path) : path
+    checkMarks(field, output, key, provider, draft, findings)
     // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
     const audio = audioFileLike(key, provider, draft)
     if (audio !== null) {
@@ -42,8 +47,9 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
       )
     }
     seen.set(key, earlier ?? field)
-    const place = root ?? rootOf(provider, draft)
-    if ((place === null ? key : `${place}/${key}`) === draft.input) {
+    const place = root ?? own
+    const below = root === null ? key : normalisePath(splitLocation(provider, output).path)
+    if ((place === null ? key : `${place}/${below}`) === draft.input) {
       findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
     }
   }
@@ -54,7 +60,7 @@ export function checkDestinations(draft: Draft, findings: Findings): void {
 /** The audio profile whose file in audio_output_path could have that path; null = none. */
 function audioFileLike(key: string, provider: Provider, draft: Draft): string | null {
   if (!draft.audio_output_path) return null
-  const directory = directoryOf(provider, draft.audio_output_path)
+  const directory = directoryOf(provider, draft.audio_output_path, rootOf(provider, draft))
   const place = directory === '' ? '' : `${directory}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
@@ -92,7 +98,23 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
   return wrong === null
 }
 
-/** Decision "Stores": one bucket a job, and it is named. */
+/** A directory that is called as the mark of another bucket would be taken for that bucket. */
+function checkMarks(
+  field: string,
+  location: string,
+  path: string,
+  provider: Provider,
+  draft: Draft,
+  findings: Findings,
+): void {
+  const { root } = splitLocation(provider, location)
+  if (root !== null && root !== rootOf(provider, draft)) return
+  if (!isMarked(path, provider, draft)) return
+  const message = `${field} begins with ${path.split('/')[0]}, which stands for another bucket of this job; use another name`
+  findings.problem('output_path_conflict', field, message)
+}
+
+/** Decision "Stores": the bucket of relative paths is named. */
 function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
   const [scheme] = SCHEMES[provider]
   if (scheme === undefined || !isProviderAvailable('output', provider)) return
@@ -107,15 +129,5 @@ function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
   if (root === null || (isSegmented({ ...draft }) && !draft.bucket_output_path)) {
     const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${place}: ${form}`
     findings.problem('required', 'bucket_output_path', message)
-    return
-  }
-  for (const { field, path } of givenPaths(draft)) {
-    const other = splitLocation(provider, path).root
-    if (other === null || other === root) continue
-    findings.problem(
-      'invalid_output_path',
-      field,
-      `${field} is ${place === 'host' ? 'on another host' : 'in another bucket'}; all outputs of a job must go into one`,
-    )
   }
 }

@@ -2,11 +2,11 @@
 // Not in charge of: single rules; each has its file (request, combinations, destinations, credentials, availability).
 import { effectiveChannels } from './audio.ts'
 import { inputName, parseHttp, parseInput } from './addresses.ts'
-import { checkAvailability } from './availability.ts'
+import { checkAvailability, isSegmented } from './availability.ts'
 import { codecOf } from './bitrate.ts'
 import { checkCombinations, selectedAudio, toEven } from './combinations.ts'
 import { readCredentials, type Credentials } from './credentials.ts'
-import { directoryOf, specOutput } from './destination.ts'
+import { directoryOf, renditionOutput, rootOf, specOutput } from './destination.ts'
 import { checkDestinations } from './destinations.ts'
 import type { Problem, Warning } from './errors.ts'
 import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limits.ts'
@@ -208,15 +208,22 @@ export function outputProvider(config: JobConfig): Provider {
 /** Stands for every rung until the source is known; its bitrate is never used. */
 const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, video_framerate: '1x' }
 
+/** 2.1 master_variant_mode, "whether separate audio is used": of single files, audio is separate where audio_output_path stores it. */
+function isSeparateFile(config: JobConfig): boolean {
+  return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented({ ...config })
+}
+
 /**
  * The stored job in the service's own words. `sourceName` is the source's file name where `input` does not say it
  * (an upload: the uploaded file's name).
  */
 export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
   const provider = outputProvider(config)
+  const root = rootOf(provider, config)
+  const packaging = packagingOf(config)
   return {
     container: config.output_container,
-    packaging: packagingOf(config),
+    packaging,
     videoCodec: codecOf(config.video_codec),
     quality: config.h264_quality,
     gopSeconds: config.gop_length,
@@ -239,25 +246,30 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     loudnessLufs: config.loudness_lufs ?? null,
     closedCaptions: config.closed_captions ?? null,
     inputName: inputName(sourceName),
-    outputDirectory: directoryOf(provider, config.bucket_output_path ?? ''),
+    outputDirectory: directoryOf(provider, config.bucket_output_path ?? '', root),
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
     dynamicRange: config.video_codec === 'hevc' ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
-    audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path) : null,
+    audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path, root) : null,
     allowUpscaling: config.allow_upscaling ?? null,
     ladder: config.ladder ?? null,
     video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
       index,
       rung: null,
-      output: specOutput(provider, profile.output ?? ''),
+      output:
+        packaging === null
+          ? specOutput(provider, profile.output ?? '', root)
+          : (renditionOutput(provider, profile.output ?? '', config) ?? ''),
       width: toEven(profile.width),
       height: toEven(profile.height),
       // Decision "video_bitrate_mode": absent = vbr.
       mode: profile.video_bitrate_mode ?? 'vbr',
       bitrateKbps: Math.round(profile.video_bitrate),
       frameRateFactor: profile.video_framerate,
-      audioProfiles: selectedAudio(profile.audio_profiles, config.audioProfiles.length),
+      audioProfiles: isSeparateFile(config)
+        ? []
+        : selectedAudio(profile.audio_profiles, config.audioProfiles.length),
       progressive: config.force_progressive || profile.video_format === 'progressive',
     })),
     audio: config.audioProfiles.map((profile, index) => ({

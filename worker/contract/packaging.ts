@@ -1,7 +1,8 @@
 // In charge of: segmented output as a job asks for it: what it is made of, which directories it has, and what cannot be together.
 // Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packaging.ts).
 import { isSegmented } from './availability.ts'
-import { schemeOf } from './addresses.ts'
+import { schemeOf, SCHEMES } from './addresses.ts'
+import { renditionOutput } from './destination.ts'
 import type { JobConfig } from './job.ts'
 import { normalisePath } from './outputs.ts'
 import type { Findings } from './problems.ts'
@@ -81,12 +82,20 @@ export function checkPackaging(draft: Draft, body: Record<string, unknown>, find
 /** Decisions "output" and "bucket_output_path": two things at one place are a 400. */
 function checkDirectories(draft: Draft, findings: Findings): void {
   const seen = new Map(draft.audioProfiles.map((_profile, index) => [`audio_${index}`, `audioProfiles[${index}]`]))
-  const video = draft.videoProfiles.map(({ output = '' }, index) => ({ output, index }))
+  const provider = draft.outputProvider
+  // Of an address that its provider does not have, destinations.ts tells.
+  const isForeign = (output: string): boolean =>
+    schemeOf(output) !== null && (provider === undefined || !SCHEMES[provider].includes(schemeOf(output) ?? ''))
+  const video = draft.videoProfiles.flatMap(({ output = '' }, index) =>
+    isForeign(output)
+      ? []
+      : [{ output: provider === undefined ? output : renditionOutput(provider, output, draft), index }],
+  )
   // Derived names first: they are there in any case, and the message belongs at the name that was chosen.
   for (const { output, index } of video.toSorted((a, b) => Number(a.output !== '') - Number(b.output !== ''))) {
     const field = `videoProfiles[${index}].output`
-    if (schemeOf(output) !== null) {
-      const message = `${field} names a directory below bucket_output_path in segmented output; it must be a relative path`
+    if (output === null) {
+      const message = `${field} must be below bucket_output_path in segmented output: playlists name each rendition by its relative path`
       findings.problem('invalid_output_path', field, message)
       continue
     }

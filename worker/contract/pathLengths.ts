@@ -3,7 +3,7 @@
 // Not in charge of: what a path may contain (outputs.ts, destinations.ts), the exact names (outputs.ts, places.ts).
 import { utf8Length } from './addresses.ts'
 import { isSegmented } from './availability.ts'
-import { directoryOf, splitLocation } from './destination.ts'
+import { directoryOf, pathOf, renditionOutput, rootOf, splitLocation } from './destination.ts'
 import { MAX_LENGTH, OUTPUT_PATH_BYTES } from './limits.ts'
 import { joinPath, normalisePath } from './outputs.ts'
 import { packageName, renditionDirectory } from './packaging.ts'
@@ -41,7 +41,7 @@ export function checkPathLengths(draft: Draft, provider: Provider, findings: Fin
   if (provider === 'file-upload') return
   const limit = OUTPUT_PATH_BYTES[provider]
   const reported = new Map<string, number>()
-  const directory = utf8Length(directoryOf(provider, draft.bucket_output_path ?? ''))
+  const directory = utf8Length(directoryOf(provider, draft.bucket_output_path ?? '', rootOf(provider, draft)))
   for (const { field, key, times, own } of wanted(draft, provider)) {
     const excess = utf8Length(key) - limit
     if (excess <= 0) continue
@@ -58,15 +58,15 @@ export function checkPathLengths(draft: Draft, provider: Provider, findings: Fin
 }
 
 function wanted(draft: Draft, provider: Provider): Wanted[] {
-  const directory = directoryOf(provider, draft.bucket_output_path ?? '')
+  const directory = directoryOf(provider, draft.bucket_output_path ?? '', rootOf(provider, draft))
   const below = (name: string): Wanted => {
     return { field: 'bucket_output_path', key: joinPath(directory, name), times: 1, own: directory }
   }
   const found = isSegmented({ ...draft })
-    ? segmented(draft, directory, below)
+    ? segmented(draft, provider, directory, below)
     : single(draft, provider, directory, below)
   if (!draft.audio_output_path) return found
-  const audio = directoryOf(provider, draft.audio_output_path)
+  const audio = directoryOf(provider, draft.audio_output_path, rootOf(provider, draft))
   const file = { field: 'audio_output_path', key: joinPath(audio, LONGEST.audio), times: 1 as const, own: audio }
   return [...found, file]
 }
@@ -79,9 +79,8 @@ function profilesOf({ ladder, videoProfiles }: Draft): Draft['videoProfiles'] {
 function single(draft: Draft, provider: Provider, directory: string, below: (name: string) => Wanted): Wanted[] {
   return profilesOf(draft).flatMap(({ output = '' }, index) => {
     if (output === '') return [below(LONGEST.file)]
-    const { root, path } = splitLocation(provider, output)
-    const own = normalisePath(path)
-    const key = root === null ? joinPath(directory, own) : own
+    const own = normalisePath(pathOf(provider, output, rootOf(provider, draft)))
+    const key = splitLocation(provider, output).root === null ? joinPath(directory, own) : own
     const directories = key.split('/').slice(0, -1).join('/')
     const wanted: Wanted = { field: `videoProfiles[${index}].output`, key, times: 1, own }
     // Longer than a short name in the same directory.
@@ -90,8 +89,9 @@ function single(draft: Draft, provider: Provider, directory: string, below: (nam
   })
 }
 
-function segmented(draft: Draft, directory: string, below: (name: string) => Wanted): Wanted[] {
-  const renditions = profilesOf(draft).map(({ output = '' }, index): Wanted => {
+function segmented(draft: Draft, provider: Provider, directory: string, below: (name: string) => Wanted): Wanted[] {
+  const renditions = profilesOf(draft).map(({ output: given = '' }, index): Wanted => {
+    const output = renditionOutput(provider, given, draft) ?? ''
     const own = renditionDirectory(output, draft.ladder === undefined ? `video_${index}` : LONGEST.rung)
     const wanted = below(`${own}/${LONGEST.segment}`)
     return output === '' ? wanted : { ...wanted, field: `videoProfiles[${index}].output`, own: normalisePath(output) }

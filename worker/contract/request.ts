@@ -234,7 +234,7 @@ export const jobFields = z.object({
     whole: true,
   }),
   audio_output_path: optionalText(
-    'Directory below the job’s destination where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2.',
+    'Directory, in any bucket of the output provider, where each audio profile is stored on its own too, as {input name}_audio_{index}.m4a, .ac3 or .mp2.',
     limits.MAX_LENGTH.path_bytes,
   ),
   bucket_output_path: optionalText('Directory of the outputs.', limits.MAX_LENGTH.path_bytes),

@@ -22,7 +22,7 @@ const LABELS = { hls: 'HLS', dash: 'DASH' } as const
 const nameOf = (path: string): string => path.split('/').at(-1) ?? path
 
 export function sharedMedia(status: PublicStatus, terms: SharedTerms): SharedMedia {
-  const { outputs } = status
+  const outputs = status.outputs.filter(isOpen)
   const sources = outputs.flatMap(playable).toSorted((a, b) => rank(a) - rank(b))
   return {
     ...terms,
@@ -40,12 +40,18 @@ export function sharedMedia(status: PublicStatus, terms: SharedTerms): SharedMed
   }
 }
 
-function playable(output: PublicOutput): Playable[] {
+function playable(output: Open): Playable[] {
   const { path, url, content_type } = output
   const kind = MANIFESTS[nameOf(path)]
   if (kind === 'hls' || kind === 'dash') return [{ kind, url, content_type, label: LABELS[kind] }]
   if (!isFile(output) || !BROWSER_FILES.test(path)) return []
   return [{ kind: 'file', url, content_type, label: nameOf(path) }]
+}
+
+type Open = PublicOutput & { url: string }
+
+function isOpen(output: PublicOutput): output is Open {
+  return output.url !== null
 }
 
 /** Not one that the segments of a presentation are cut from. */

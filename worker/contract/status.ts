@@ -18,8 +18,11 @@ export type Phase =
 
 export interface PublicOutput {
   path: string
-  /** Where to download it; a signed address of the service for its own store. */
-  url: string
+  /**
+   * Where to download it without a key. In the service's own store a signed address of the service; elsewhere one that the
+   * store accepts for an hour, where it has such addresses and the credentials are still kept; else null: see `location`.
+   */
+  url: string | null
   /** The object's own place, in the form of its provider. */
   location: string
   size: number
@@ -135,7 +138,7 @@ function phaseOf(facts: StatusFacts): Phase {
   }
 }
 
-/** Whole percent as text; 100 is kept for what is really over (I4). */
+/** Whole percent as text. Decision "strings in status": "100" only together with job_completed, and for what succeeded (I4). */
 function percent(fraction: number, over: boolean): string {
   if (over) return '100'
   return String(Math.max(0, Math.min(99, Math.floor(fraction * 100))))
@@ -149,11 +152,9 @@ function decimal(value: number, digits: number): string {
 /** The strings of specification 2.4 that follow from the figures: "-1", "-1.0" and null until known. */
 export function publicFigures(progress: ProgressPost | null, success: boolean) {
   const transcoded = progress?.transcoded ?? 0
-  // The encode may be over while parts are still under way: 100 and less than 100 together are no success yet (I4).
-  const tcodeOver = success || transcoded >= 1
   const stored = progress && progress.bytes_produced > 0 ? progress.bytes_stored / progress.bytes_produced : 0
   return {
-    tcode_progress: percent(transcoded, tcodeOver),
+    tcode_progress: percent(transcoded, success),
     tcode_time: progress && progress.transcode_seconds > 0 ? decimal(progress.transcode_seconds, 1) : null,
     tcode_speed: progress?.speed ? decimal(progress.speed, 2) : '-1',
     xfer_progress: percent(stored * transcoded, success),

@@ -30,7 +30,7 @@ import { refuseQuery } from '../refusal.ts'
 import { repetitionOf } from '../retry.ts'
 import { scheduleSoon } from '../schedule.ts'
 import { folded } from '../search.ts'
-import { statusOf } from '../status.ts'
+import { outputsEnd, statusOf } from '../status.ts'
 import { serveEvents } from './events.ts'
 import { serveLog } from './log.ts'
 import { cursor, limit, pageQuery, searchText } from './query.ts'
@@ -156,7 +156,7 @@ export const jobs = new Hono<AppEnv>()
             input: config.input,
             cloud: outputProvider(config),
             updated_at: new Date(job.updated_at).toISOString(),
-            status: await statusOf(c.env, job, base),
+            status: await statusOf(c.env, job, base, { until: outputsEnd(job), isShared: false, isListed: true }),
             metadata: config.metadata ?? {},
           } satisfies ListedJob
         }),

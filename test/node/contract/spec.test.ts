@@ -112,6 +112,26 @@ describe('loudness_lufs', () => {
   })
 })
 
+describe('separate audio of single files', () => {
+  const audioOf = (changes: object) => toSpec(accept(request({ ...changes })).config).video[0]?.audioProfiles
+  it.each(['master_variant_mode', 'separate_audio'])('with %s and audio_output_path, the video has no audio', (name) => {
+    const changes = { [name]: true, audio_output_path: 'audio' }
+    expect(audioOf(changes)).toEqual([])
+    expect(accept(request(changes)).warnings).toEqual([])
+    expect(toSpec(accept(request(changes)).config)).toMatchObject({ audioDirectory: 'audio', audio: [{ index: 0 }] })
+  })
+  it('without one of them, it has', () => {
+    expect(audioOf({ audio_output_path: 'audio' })).toEqual([0])
+    expect(audioOf({ master_variant_mode: true })).toEqual([0])
+    expect(accept(request({ master_variant_mode: true })).warnings).toMatchObject([
+      { code: 'no_effect', field: 'master_variant_mode' },
+    ])
+  })
+  it('in segmented output, its audio is a rendition as before', () => {
+    expect(audioOf({ master_variant_mode: true, audio_output_path: 'audio', output_container: 'hls' })).toEqual([0])
+  })
+})
+
 describe('dynamic_range', () => {
   const codecs = { 'h.264': 500, hevc: 500, mpeg2: 3450 } as const
   it.each([

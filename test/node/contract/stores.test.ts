@@ -1,8 +1,9 @@
 // In charge of: what a request says about stores: credentials, buckets, and where each output goes.
 import { describe, expect, it } from 'vitest'
-import { outputDirectories, rootOf } from '#contract/destination.ts'
+import { markOf, outputDirectories, rootOf, rootsOf } from '#contract/destination.ts'
 import { toSpec } from '#contract/job.ts'
 import { audioFilePath, outputPath } from '#contract/outputs.ts'
+import { placesOf } from '#contract/places.ts'
 import { accept, names, refuse, request } from './request.ts'
 
 const aws = { cloud_provider: 'aws', access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'secret' }
@@ -46,11 +47,30 @@ describe('outputs in a bucket', () => {
     ['no path names the bucket', {}, {}, 'required bucket_output_path'],
     ['only a directory is named', { bucket_output_path: 'a/b' }, {}, 'required bucket_output_path'],
     [
-      'two buckets',
-      { bucket_output_path: 's3://one/a' },
-      { output: 's3://two/x.mp4' },
-      'invalid_output_path videoProfiles[0].output',
+      'a directory that is called as another bucket’s mark',
+      { bucket_output_path: 's3://one/@two', audio_output_path: 's3://two' },
+      {},
+      'output_path_conflict bucket_output_path',
     ],
+    [
+      'an output in such a directory',
+      { bucket_output_path: 's3://one', audio_output_path: 's3://two' },
+      { output: '@two/x_audio_0.m4a' },
+      'output_path_conflict videoProfiles[0].output',
+    ],
+    [
+      'climbing in another bucket',
+      { audio_output_path: 's3://two/../one' },
+      {},
+      'invalid_output_path audio_output_path',
+    ],
+    [
+      'another bucket that is a host',
+      { audio_output_path: 's3://evil.example:80/' },
+      {},
+      'invalid_output_path audio_output_path',
+    ],
+    ['another provider’s bucket', { audio_output_path: 'gs://two' }, {}, 'invalid_output_path audio_output_path'],
     ['another scheme', { bucket_output_path: 'gs://films/a' }, {}, 'invalid_output_path bucket_output_path'],
     ['an impossible bucket', { bucket_output_path: 's3://Fi_lms/a' }, {}, 'invalid_output_path bucket_output_path'],
     [
@@ -74,6 +94,106 @@ describe('outputs in a bucket', () => {
     const both = { input: 's3://films/a/x.mp4', cloud_credentials: { input: aws } }
     const body = request({ ...both, bucket_output_path: 's3://films/a' }, { output: 'x.mp4' })
     expect(names(refuse(body))).toEqual(['output_path_conflict videoProfiles[0].output'])
+  })
+})
+
+describe('outputs in several places', () => {
+  const profile = { width: 640, height: 360, video_bitrate: 1000 }
+  it('each output in a bucket of its own, audio in another, all with the one credential', () => {
+    const { config, secrets } = accept(
+      toS3({
+        videoProfiles: [
+          { ...profile, output: 's3://one/a/x.mp4' },
+          { ...profile, output: 's3://two/a/x.mp4' },
+          { ...profile, output: 'y.mp4' },
+        ],
+        bucket_output_path: 's3://zero/v',
+        audio_output_path: 's3://sound',
+      }),
+    )
+    const spec = toSpec(config, 'film.mp4')
+    expect(rootsOf('aws', config)).toEqual(['s3://zero', 's3://one', 's3://two', 's3://sound'])
+    expect(spec.video.map((each) => outputPath(spec, each, 360))).toEqual(['@one/a/x.mp4', '@two/a/x.mp4', 'v/y.mp4'])
+    expect(audioFilePath(spec, spec.audio[0]!)).toBe('@sound/film_audio_0.m4a')
+    expect(outputDirectories(config)).toEqual(['@one/a', '@two/a', 'v', '@sound'])
+    expect(secrets.output).toMatchObject(aws)
+    const places = placesOf(config, 'film.mp4', 'job-1')
+    const judge = (path: string) => places.refusal('parts', path, 'video/mp4')
+    expect(['@one/a/x.mp4', 'v/y.mp4'].map(judge)).toEqual([null, null])
+    expect(
+      ['a/x.mp4', '@three/a/x.mp4', '@two/other.mp4', '@two/../one/a/x.mp4', 's3://one/a/x.mp4'].map(judge),
+    ).toEqual(Array.from({ length: 5 }, () => 'path'))
+  })
+
+  it('relative paths are in the bucket of bucket_output_path, else of the first output, else of audio_output_path', () => {
+    const root = (changes: object, video: object = {}) =>
+      rootOf('aws', accept(toS3({ ...changes }, { ...video })).config)
+    expect(root({ audio_output_path: 's3://sound' }, { output: 's3://two/x.mp4' })).toBe('s3://two')
+    expect(root({ audio_output_path: 's3://sound' })).toBe('s3://sound')
+    expect(
+      root({ audio_output_path: 's3://sound', bucket_output_path: 's3://one' }, { output: 's3://two/x.mp4' }),
+    ).toBe('s3://one')
+  })
+
+  it('the same name in two buckets is two objects, and in one bucket a conflict', () => {
+    const two = (second: string) =>
+      toS3({
+        bucket_output_path: 's3://one',
+        videoProfiles: [
+          { ...profile, output: 's3://one/x.mp4' },
+          { ...profile, output: second },
+        ],
+      })
+    expect(accept(two('s3://two/x.mp4')).warnings.map(({ code }) => code)).not.toContain('output_path_conflict')
+    expect(names(refuse(two('x.mp4')))).toEqual(['output_path_conflict videoProfiles[1].output'])
+  })
+
+  it('an output in another bucket that is the input is refused', () => {
+    const both = { input: 's3://two/a/x.mp4', cloud_credentials: { input: aws } }
+    const body = request({ ...both, bucket_output_path: 's3://one' }, { output: 's3://two/a/x.mp4' })
+    expect(names(refuse(body))).toEqual(['output_path_conflict videoProfiles[0].output'])
+  })
+
+  it('several buckets of Oracle and several hosts', () => {
+    expect(markOf('oci://space/films')).toBe('@space.films')
+    expect(markOf('https://media.example:8443')).toBe('@media.example_8443')
+    const { config } = accept(
+      request(
+        {
+          bucket_output_path: 'https://a.example/x',
+          cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'http' } },
+        },
+        { output: 'https://a.example:8443/y.mp4' },
+      ),
+    )
+    const spec = toSpec(config, '12.mp4')
+    expect(outputPath(spec, spec.video[0]!, 1080)).toBe('@a.example_8443/y.mp4')
+  })
+
+  it('in segmented output, an address below bucket_output_path is the rendition’s directory', () => {
+    const segmented = { bucket_output_path: 's3://films/show', output_container: 'hls' }
+    const { config } = accept(toS3(segmented, { output: 's3://films/show/hd/video.mp4' }))
+    expect(toSpec(config, 'film.mp4').video[0]?.output).toBe('hd/video.mp4')
+    expect(outputDirectories(config)).toEqual(['show'])
+    expect(config.videoProfiles[0]?.output).toBe('s3://films/show/hd/video.mp4')
+    for (const output of ['s3://films/other/hd', 's3://two/show/hd', 's3://films/show', 's3://films/showing/hd'])
+      expect(refuse(toS3(segmented, { output }))).toMatchObject(
+        [
+          {
+            code: 'invalid_output_path',
+            field: 'videoProfiles[0].output',
+            message: /below bucket_output_path|names no file/,
+          },
+        ].map(({ message, ...rest }) => ({ ...rest, message: expect.stringMatching(message) as string })),
+      )
+  })
+
+  it('in segmented output, audio files may be in another bucket', () => {
+    const { config } = accept(
+      toS3({ bucket_output_path: 's3://films/show', output_container: 'hls', audio_output_path: 's3://sound/a' }),
+    )
+    expect(toSpec(config, 'film.mp4')).toMatchObject({ outputDirectory: 'show', audioDirectory: '@sound/a' })
+    expect(outputDirectories(config)).toEqual(['show', '@sound/a'])
   })
 })
 
@@ -151,18 +271,8 @@ describe('outputs by http', () => {
 
   it.each<[string, object, object, string]>([
     ['no path names the host', {}, {}, 'required bucket_output_path'],
-    [
-      'another host',
-      { bucket_output_path: 'https://a.example/x' },
-      { output: 'https://b.example/y.mp4' },
-      'videoProfiles[0].output',
-    ],
-    [
-      'another port',
-      { bucket_output_path: 'https://a.example/x' },
-      { output: 'https://a.example:8443/y.mp4' },
-      'videoProfiles[0].output',
-    ],
+    ['a query at another host', { audio_output_path: 'https://b.example/x?sig=secret' }, {}, 'audio_output_path'],
+    ['user info at another host', { audio_output_path: 'https://me:pw@b.example/x' }, {}, 'audio_output_path'],
     ['another scheme', { bucket_output_path: 's3://films/x' }, {}, 'bucket_output_path'],
     ['a query', { bucket_output_path: 'https://a.example/x?sig=secret' }, {}, 'bucket_output_path'],
     ['a fragment', { bucket_output_path: 'https://a.example/x#y' }, {}, 'bucket_output_path'],

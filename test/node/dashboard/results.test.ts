@@ -138,7 +138,7 @@ test('the address that is chosen is copied, and of each output its own', async (
   const { page, complaints } = await open(`/jobs/${ladder}`, { permissions: ['clipboard-read', 'clipboard-write'] })
   const { outputs } = (await service.status(ladder))!
   const path = (name: string) =>
-    new URL(outputs.find((output) => output.path === name)!.url).pathname.split('/').at(-1)!
+    new URL(outputs.find((output) => output.path === name)!.url!).pathname.split('/').at(-1)!
   const clipboard = `navigator.clipboard.readText()`
   await page.getByRole('button', { name: 'Copy the playback address of HLS' }).click()
   await expectInPage<string>(page, clipboard).toContain(path('master.m3u8'))

@@ -86,7 +86,7 @@ test('a dry run tells what the job then does, and writes nothing but its poster 
     expect(output.size).toBeLessThanOrEqual(planned.output_bytes!.high)
     expect(output.size).toBeGreaterThanOrEqual(planned.output_bytes!.low)
     const path = space.file(output.path)
-    await writeFile(path, Buffer.from(await (await fetch(output.url)).arrayBuffer()))
+    await writeFile(path, Buffer.from(await (await fetch(output.url!)).arrayBuffer()))
     const { streams } = await probeFile(path)
     expect(streams[0]).toMatchObject({
       width: planned.video!.width,

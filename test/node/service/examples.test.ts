@@ -71,7 +71,7 @@ test('the request of the README’s first screen ends in a stream', async () => 
   const status = await service.ended(idOf(await shell(request!)))
   expect(status).toMatchObject({ error: null, warnings: [] })
   const lists = status.outputs.filter(({ path }) => path.endsWith('.m3u8'))
-  const texts = await Promise.all(lists.map(async ({ url }) => (await fetch(url)).text()))
+  const texts = await Promise.all(lists.map(async ({ url }) => (await fetch(url!)).text()))
   expect(texts.filter((text) => /^#EXTM3U[\s\S]*#EXT-X-STREAM-INF/.test(text))).toHaveLength(1)
 })
 

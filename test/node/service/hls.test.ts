@@ -46,7 +46,7 @@ const job = (input: string, change: object = {}): object => jobOf(input, 'http',
 
 async function output(status: PublicStatus, name: string): Promise<string> {
   expect(status).toMatchObject({ state: 'ready', error: null })
-  const response = await fetch(status.outputs[0]!.url)
+  const response = await fetch(status.outputs[0]!.url!)
   await writeFile(space.file(name), Buffer.from(await response.arrayBuffer()))
   return space.file(name)
 }

@@ -93,7 +93,7 @@ async function outcomes(files: Iterable<[name: string, bytes: Buffer]>): Promise
       expect(error.code, `${name}: ${error.message}`).not.toBe('internal')
     }
     for (const { url } of status.outputs) {
-      const text = Buffer.from(await (await fetch(url)).arrayBuffer()).toString('latin1')
+      const text = Buffer.from(await (await fetch(url!)).arrayBuffer()).toString('latin1')
       expect(text.includes(CANARY), name).toBe(false)
     }
   }

@@ -56,7 +56,7 @@ function choose(method: string, numbers: readonly number[], fault: Fault): void 
 
 /** The pictures that came out: 100, unless a piece of the source is missing. */
 async function pictures(status: PublicStatus): Promise<number> {
-  const response = await fetch(status.outputs[0]!.url)
+  const response = await fetch(status.outputs[0]!.url!)
   await writeFile(space.file('made.ts'), Buffer.from(await response.arrayBuffer()))
   return (await frames(space.file('made.ts'))).length
 }

@@ -315,7 +315,7 @@ curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
     const over = await shell('curl -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/cancel"', { JOB: String(JOB) })
     expect(over.json).toEqual({ error: { code: 'job_finished', ...example.errors.job_finished } })
     const { outputs } = (await service.status(JOB))!
-    const beyond = await shell('curl -H "Range: bytes=99999999-" "$URL"', { URL: outputs[0]!.url })
+    const beyond = await shell('curl -H "Range: bytes=99999999-" "$URL"', { URL: outputs[0]!.url! })
     expect(beyond.json.error).toEqual({
       code: 'range_not_satisfiable',
       message: example.errors.range_not_satisfiable.message.replace('512340', String(outputs[0]!.size)),

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../s3/server.ts'
+import { downloadAll } from '../../../client/tree.ts'
 import { frames, makeClip, workspace } from '../media.ts'
 import { jobOf, Service, until } from './service.ts'
 
@@ -12,6 +13,8 @@ const keys = {
   secretKey: 'canary+secret/key',
   token: 'canary-token-of-the-session',
 }
+/** Of a user that stays: addresses can be signed with it. */
+const lasting = { accessKey: 'AKIALASTING7EXAMPLE', secretKey: 'canary-lasting+secret/key' }
 const KEY = 'in (1)/a b+c%20ü.mp4'
 
 /** A real server, where one runs (.ci/run): address, region, access key, secret key. 'none': there is none to be had. */
@@ -24,7 +27,12 @@ let space: Awaited<ReturnType<typeof workspace>>
 beforeAll(async () => {
   space = await workspace()
   const clip = await makeClip(space.file('clip.mp4'), { seconds: 3, flags: ['-movflags', '+faststart'] })
-  s3 = await S3Server.start({ accounts: [keys], buckets: ['films'], region: 'eu-west-1', equalParts: true })
+  s3 = await S3Server.start({
+    accounts: [keys, lasting],
+    buckets: ['films', 'sound'],
+    region: 'eu-west-1',
+    equalParts: true,
+  })
   s3.put(`films/${KEY}`, await readFile(clip), 'video/mp4')
   service = await Service.start({ ALLOW_PRIVATE_HOSTS: [s3.host, realHost].join(',') })
 })
@@ -63,7 +71,8 @@ test('a job reads from S3 and writes to it, with the input’s credentials for b
   expect(status).toMatchObject({ state: 'ready', error: null, tcode_progress: '100', xfer_progress: '100' })
   const key = 'films/out +%/ü/video.mp4'
   expect(status.outputs).toMatchObject([
-    { path: 'out +%/ü/video.mp4', location: `s3://${key}`, content_type: 'video/mp4' },
+    // With temporary credentials, no address shows no secret.
+    { path: 'out +%/ü/video.mp4', url: null, location: `s3://${key}`, content_type: 'video/mp4' },
   ])
   const stored = s3.objects.get(key)
   expect(
@@ -75,6 +84,28 @@ test('a job reads from S3 and writes to it, with the input’s credentials for b
   await writeFile(space.file('out.mp4'), stored?.bytes ?? '')
   expect(await frames(space.file('out.mp4'))).toHaveLength(75)
   expect([...s3.objects.keys()].toSorted()).toEqual([`films/${KEY}`, key])
+})
+
+test('outputs in two buckets: each is where its address says, and is downloaded from there without a key', async () => {
+  const credentials = aws({ access_key: lasting.accessKey, secret_key: lasting.secretKey, session_token: null })
+  const change = {
+    bucket_output_path: 's3://films/two ü',
+    audio_output_path: 's3://sound/only',
+    audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 1 }],
+    cloud_credentials: { input: credentials },
+  }
+  const status = await service.ended(await service.create(job(change)))
+  expect(status).toMatchObject({ state: 'ready', error: null })
+  const places = ['s3://films/two ü/video.mp4', 's3://sound/only/a_b_c_20u_audio_0.m4a']
+  expect(status.outputs.map(({ location }) => location).toSorted()).toEqual(places)
+  for (const { url, sha256 } of status.outputs) {
+    const answer = await fetch(url!)
+    const digest = createHash('sha256').update(Buffer.from(await answer.arrayBuffer()))
+    expect([answer.status, digest.digest('hex')]).toEqual([200, sha256])
+  }
+  const got = await downloadAll({ status }, space.file('got'))
+  expect(got.map(({ path }) => path).toSorted()).toEqual(['@sound/only/a_b_c_20u_audio_0.m4a', 'two ü/video.mp4'])
+  expect(JSON.stringify(status)).not.toContain('canary')
 })
 
 test.skipIf(real === 'none')('a job on a real server', async (context) => {

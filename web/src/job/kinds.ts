@@ -4,8 +4,14 @@ import type { PublicOutput } from '#contract/status.ts'
 
 export const nameOf = (path: string): string => path.split('/').at(-1) ?? path
 
-/** Addresses of the service itself; outputs in other stores have a place but no address to open. */
-export const isOpen = ({ url }: PublicOutput): boolean => /^https?:/.test(url)
+export type Open = PublicOutput & { url: string }
+
+/** With an address to open: all in the service's own store, and those in stores that have such addresses. */
+export const isOpen = (output: PublicOutput): output is Open => output.url !== null
+
+/** In the service's own store, where what a playlist names is readable too, and pages of any origin may read. */
+export const isPlayable = (output: PublicOutput): output is Open =>
+  isOpen(output) && output.location.startsWith('vendor-store://')
 
 const FILES: Readonly<Record<string, string>> = {
   mp4: 'MP4',

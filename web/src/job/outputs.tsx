@@ -94,14 +94,14 @@ interface HeadProps {
 
 function Head({ output, total, hashes, brief }: HeadProps) {
   const { path, sha256, media } = output
-  const open = isOpen(output)
+  const url = isOpen(output) ? output.url : null
   return (
     <>
       <div class="made-head">
         <span class="kind">{kindOf(output)}</span>
         <div class="made-name">
           <strong>{path}</strong>
-          {open ? null : <code class="help">{output.location}</code>}
+          {url !== null ? null : <code class="help">{output.location}</code>}
           {brief === true && media ? <span class="help">{inBrief(media)}</span> : null}
         </div>
         <span class="figures made-size">
@@ -113,15 +113,15 @@ function Head({ output, total, hashes, brief }: HeadProps) {
           ) : null}
         </span>
         <div class="made-do">
-          {open ? (
-            <Copy text={output.url} what={`the address of ${path}`} />
+          {url !== null ? (
+            <Copy text={url} what={`the address of ${path}`} />
           ) : (
             <Copy text={output.location} what={`the location of ${path}`} />
           )}
-          {open ? (
+          {url !== null ? (
             <a
               class="button small quiet"
-              href={output.url}
+              href={url}
               download={nameOf(path)}
               aria-label={`Download ${path}`}
               title={`Download ${path}`}

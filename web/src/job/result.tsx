@@ -6,7 +6,7 @@ import { Copy } from '../parts/copy.tsx'
 import { playables } from '../playable.ts'
 import type { PlayerMedia } from '../player/media.ts'
 import { Player } from '../player/player.tsx'
-import { isOpen } from './kinds.ts'
+import { isPlayable } from './kinds.ts'
 
 export function Result({ status }: { status: PublicStatus }) {
   const found = playables(status.outputs)
@@ -46,7 +46,7 @@ export function Result({ status }: { status: PublicStatus }) {
 }
 
 function mediaOf({ input_name: title, outputs, poster, source }: PublicStatus): PlayerMedia {
-  const made = (role: string) => outputs.find((output) => output.role === role && isOpen(output))
+  const made = (role: string) => outputs.filter(isPlayable).find((output) => output.role === role)
   const size = outputs.find(({ media }) => media?.video)?.media?.video ?? poster
   const measured = outputs.find(({ media }) => media)?.media?.duration_seconds
   return {
