@@ -12,7 +12,7 @@ import { openLog, type LogFile } from './log.ts'
 import { migrate } from './migrate.ts'
 import { keepPulse, ringCron, untilHealthy } from './pulse.ts'
 import { runSecrets, storedSecrets, type RunSecrets, type StoredSecrets } from './secrets.ts'
-import type { LocalSettings } from './settings.ts'
+import { ROOT, type LocalSettings } from './settings.ts'
 import { openState, type StateDirectory } from './state.ts'
 import type { TranscoderStart } from './transcoder.ts'
 import type { WorkerReady, WorkerStart } from './worker.ts'
@@ -28,6 +28,11 @@ export interface RunningService {
   pids: () => { start: number; worker: number | null; workerd: number | null; transcoders: (number | null)[] }
 }
 
+/**
+ * Where Node keeps the transcoder's modules without their types, compiled: it starts in less time, with 28 MB less. Beside the
+ * packages, since both are code that is run: whoever may write one may write the other.
+ */
+const COMPILED = join(ROOT, 'node_modules', '.cache', 'splicepoint')
 /** A cancelled encode needs 2 s, giving a task back a request; then the hard way. */
 const TRANSCODER_GRACE_MS = 8_000
 const WORKER_GRACE_MS = 6_000
@@ -169,7 +174,14 @@ export class LocalService {
           name: transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
           script: join(import.meta.dirname, 'transcoder.ts'),
           args: [markOf(state.runDir)],
-          env: () => ({ ...inherited, ...engine, HOST: '127.0.0.1', PORT: ports[index] ?? '0', WORK_DIR: workDir }),
+          env: () => ({
+            ...inherited,
+            ...engine,
+            HOST: '127.0.0.1',
+            PORT: ports[index] ?? '0',
+            WORK_DIR: workDir,
+            NODE_COMPILE_CACHE: COMPILED,
+          }),
           message: () => ({ secret: run.TRANSCODER_SECRET }) satisfies TranscoderStart,
           ready: (sign) =>
             (sign as TranscoderReady | null)?.transcoder === 'ready' ? (sign as TranscoderReady) : null,
