@@ -38,7 +38,7 @@ export interface JobRequest {
   create_tar_file?: boolean | null | undefined
   /** Volume in percent. Must be a number from 0 to 200. */
   audio_volume?: number | string | null | undefined
-  /** Encoding speed or quality: good is the fastest. Must be one of "good", "better", "best". Default: "good". */
+  /** Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2. Must be one of "good", "better", "best". Default: "good". */
   h264_quality?: 'good' | 'better' | 'best' | null | undefined
   /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
   video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | null | undefined
@@ -129,7 +129,7 @@ export interface PresetJob {
   create_tar_file?: boolean | null | undefined
   /** Volume in percent. Must be a number from 0 to 200. */
   audio_volume?: number | string | null | undefined
-  /** Encoding speed or quality: good is the fastest. Must be one of "good", "better", "best". Default: "good". */
+  /** Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2. Must be one of "good", "better", "best". Default: "good". */
   h264_quality?: 'good' | 'better' | 'best' | null | undefined
   /** Display aspect and rotation. Must be one of "passthrough", "force_4:3", "force_16:9", "invert_aspect_ratio", "rotate_counterclockwise", "rotate_clockwise", "rotate_counterclockwise + invert_aspect_ratio". Default: "passthrough". */
   video_aspect_ratio?: 'passthrough' | 'force_4:3' | 'force_16:9' | 'invert_aspect_ratio' | 'rotate_counterclockwise' | 'rotate_clockwise' | 'rotate_counterclockwise + invert_aspect_ratio' | null | undefined

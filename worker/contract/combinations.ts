@@ -221,6 +221,9 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   if (draft.ladder !== undefined && draft.allow_upscaling === true) {
     warn('allow_upscaling', 'the rungs of ladder "auto" are never larger than the source')
   }
+  if (draft.video_codec === 'mpeg2' && (draft.h264_quality ?? 'good') !== 'good') {
+    warn('h264_quality', 'mpeg2 has one encoder setting; a higher video_bitrate makes it better')
+  }
   const pid = draft.scte35_pid_remap
   if (pid !== undefined && pid !== -1) {
     if (draft.scte35_passthough === false) warn('scte35_pid_remap', 'scte35_passthough is off')

@@ -228,6 +228,7 @@ describe('warnings', () => {
       ['audio_bitrate_low audioProfiles[0].audio_bitrate'],
     ],
     [request({ segment_length: 6 }), ['no_effect segment_length']],
+    [request({ video_codec: 'mpeg2', h264_quality: 'best' }, { video_bitrate: 8000 }), ['no_effect h264_quality']],
     [request({ rotation_blackness: 0 }), ['no_effect rotation_blackness']],
     [request({ scte35_pid_remap: 500 }), ['no_effect scte35_pid_remap']],
     [request({ scte35_passthough: true, output_container: 'mp4' }), ['no_effect scte35_passthough']],
