@@ -62,6 +62,8 @@ export interface JobRequest {
   dynamic_range?: 'sdr' | 'source' | null | undefined
   /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
   program_number?: number | string | null | undefined
+  /** Errors of the source (damaged packets, concealed frames, filled audio gaps) with which the job still succeeds, with warnings; one more ends it early with too_many_source_errors. Absent = any number. Must be a whole number from 0 to 1000000. */
+  max_source_errors?: number | string | null | undefined
   /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a string of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** Thumbnails for the seek bar, and a poster. Must be true or false. */
@@ -153,6 +155,8 @@ export interface PresetJob {
   dynamic_range?: 'sdr' | 'source' | null | undefined
   /** Program of a transport stream; absent = the first with video. source_stream counts within it. Must be a whole number from 1 to 65535. */
   program_number?: number | string | null | undefined
+  /** Errors of the source (damaged packets, concealed frames, filled audio gaps) with which the job still succeeds, with warnings; one more ends it early with too_many_source_errors. Absent = any number. Must be a whole number from 0 to 1000000. */
+  max_source_errors?: number | string | null | undefined
   /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a string of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** Thumbnails for the seek bar, and a poster. Must be true or false. */

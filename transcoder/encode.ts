@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from './attempt.ts'
 import { requireWholeLength } from './complete.ts'
+import type { DamageWatch } from './damage/watch.ts'
+import { summary } from './damage/words.ts'
 import { TaskError } from './failure.ts'
 import { TsMeter } from './facts/tsMeter.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
@@ -51,6 +53,8 @@ export interface Extras {
   pipes?: Pipes | null
   /** Where on the source's clock the outputs begin. */
   startSeconds: number
+  /** Sees what shows of the source's damage. */
+  damage: DamageWatch
   /** Of processor time (plan/deadline.ts); undefined = as any other look at a source. */
   cpuSeconds?: number | undefined
 }
@@ -85,7 +89,8 @@ async function encodeOnce(
   extras: Extras,
 ): Promise<Encoded[] | 'header too large'> {
   const { door, lanes, halt, workspace, progress } = attempt
-  const { pipes = null } = extras
+  const { pipes = null, damage } = extras
+  damage.begin()
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
   const meters = planned.map(({ container }) => (container === 'ts' ? new TsMeter() : null))
@@ -120,10 +125,11 @@ async function encodeOnce(
     halt.signal.throwIfAborted()
     requireSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
-    if (!tooSmall) requireGoodExit(result)
+    if (!tooSmall) requireGoodExit(result, damage)
+    damage.requireFew()
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && CUT_ELEMENT.test(result.stderr)) throw cutSource(result.stderr.slice(-200))
-    explainingCuts(result, () => pipes?.requireWhole(source))
+    explainingCuts(result, damage, () => pipes?.requireWhole(source))
     // What is left of a file leaves while ffprobe looks at it: one that is not whole is never committed.
     const stored = uploads.map((upload) => upload.finish())
     for (const each of stored) each.catch(() => undefined) // told through onFailure, and to the one that waits for it
@@ -131,7 +137,7 @@ async function encodeOnce(
     const encoded: Encoded[] = []
     for (const [index, output] of planned.entries()) {
       const expected = expectedSeconds(plan, index, source, extras.startSeconds)
-      explainingCuts(result, () => requireWholeLength(output, expected, probed[index]!, source.formats))
+      explainingCuts(result, damage, () => requireWholeLength(output, expected, probed[index]!, source.formats))
       const [file, meter] = [files[index]!, meters[index] ?? null]
       encoded.push({ stored: stored[index]!, file, probed: probed[index]!, meter })
     }
@@ -174,7 +180,7 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], pipes = null, cpuSeconds }: Extras,
+  { cues = [], pipes = null, cpuSeconds, damage }: Extras,
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
@@ -217,8 +223,10 @@ function spawnFfmpeg(
     limits: { fileBytes: largestBytes, cpuSeconds: cpuSeconds ?? 0 },
     takers: [...takers, ...(pipes?.takers ?? [])],
     isHeld: () => pipes?.isHeld === true,
+    onLine: damage.line,
     onProgress: (report) => {
       requirePlausible(report.outSeconds, plan.durationSeconds, halt)
+      damage.progress(report)
       const fraction = plan.durationSeconds === null ? gateway.fraction : report.outSeconds / plan.durationSeconds
       progress.encoded({ fraction, speed: report.speed })
       poke()
@@ -250,24 +258,40 @@ const CUT_SOURCE = /offset 0x[0-9a-f]+: partial file/
 /** matroskadec.c: an element is longer than what is left. A recording that says no length may end anywhere. */
 const CUT_ELEMENT = /File ended prematurely/
 
-function explainingCuts(result: FfmpegResult, check: () => void): void {
+function explainingCuts(result: FfmpegResult, damage: DamageWatch, check: () => void): void {
   try {
     check()
   } catch (error) {
-    throw CUT_SOURCE.test(result.stderr) ? cutSource(error) : error
+    if (CUT_SOURCE.test(result.stderr)) throw cutSource(error)
+    const found = damage.findings()
+    if (found.total > 0 && error instanceof TaskError && error.code === 'output_incomplete')
+      throw damagedSource(`${error.message} The source is damaged (${summary(found)}).`, error)
+    throw error
   }
 }
 
 /** Permanent: another attempt would read the same bytes. */
-function cutSource(cause: unknown): TaskError {
-  return new TaskError('source_damaged', 'The source is cut off: its index lists more than the file holds.', { cause })
+function damagedSource(message: string, cause: unknown): TaskError {
+  return new TaskError('source_damaged', message, { cause })
 }
 
-function requireGoodExit(result: FfmpegResult): void {
+function cutSource(cause: unknown): TaskError {
+  return damagedSource('The source is cut off: its index lists more than the file holds.', cause)
+}
+
+function requireGoodExit(result: FfmpegResult, damage: DamageWatch): void {
   if (result.ended === 'stalled')
     throw new TaskError('no_progress', 'The encoder made no progress for too long and was stopped.')
   const verdict = explainExit(result)
-  if (verdict !== null) throw new TaskError(verdict.code, verdict.message)
+  if (verdict === null) return
+  const found = damage.findings()
+  // What a version of ffmpeg gives up at differs; that it was the source shows in what it said before.
+  if (verdict.code === 'encoder_failed' && found.total > 0)
+    throw damagedSource(
+      `The source is damaged: it could not be decoded to its end (${summary(found)}).`,
+      verdict.message,
+    )
+  throw new TaskError(verdict.code, verdict.message)
 }
 
 /** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */

@@ -1,5 +1,6 @@
 // In charge of: THE PIPELINE: one attempt at one task, from the door and back to it, and how every ending is told.
 // Not in charge of: any of its steps.
+import { mergeWarnings, type Warning } from '#contract/errors.ts'
 import { inputProvider, toSpec } from '#contract/job.ts'
 import {
   SUPPORTED_PROTOCOLS,
@@ -12,6 +13,8 @@ import {
 import type { Attempt } from './attempt.ts'
 import { findCues } from './cues.ts'
 import { withCaptionLanguages } from './captionLanguages.ts'
+import { DamageWatch } from './damage/watch.ts'
+import { damageWarnings, summary } from './damage/words.ts'
 import { Door } from './door.ts'
 import { ENCODE, encode, requireSource } from './encode.ts'
 import { requireClear } from './encrypted.ts'
@@ -218,13 +221,19 @@ async function transcode(
     progress.enter('transcoding')
     const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
     const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)
+    const damage = new DamageWatch({
+      ...{ media, plan, startSeconds: begins.startSeconds, limit: spec.maxSourceErrors },
+      onExceeded: (error) => halt.abort(error),
+    })
     const encoded = await encode(attempt, plan, media, {
+      damage,
       cues: found?.cues,
       pipes: segments,
       startSeconds: begins.startSeconds,
       cpuSeconds: allowed?.cpuSeconds,
     })
     progress.encodeEnded()
+    const warnings = mergeWarnings(plan.warnings, tellDamage(log, damage))
     // While the last bytes leave.
     void logs.send(LOG_MS)
 
@@ -240,16 +249,19 @@ async function transcode(
       ...stored[index]!,
       ...(measured[index] ? { media: measured[index] } : {}),
     }))
-    if (segments === null)
-      return { objects: files, written: [], warnings: plan.warnings, progress: progress.snapshot() }
-    const packaged = await finishPackage(segments, plan, {
-      measure: (sets) => measurePackage(attempt, plan, { streams: segments.streams, hasCaptions }, sets),
-      task,
-      files,
-      ffmpegVersion: engine.version,
-      sourceSize: sizeBytes,
-      cues: found?.cues ?? [],
-    })
+    if (segments === null) return { objects: files, written: [], warnings, progress: progress.snapshot() }
+    const packaged = await finishPackage(
+      segments,
+      { ...plan, warnings },
+      {
+        measure: (sets) => measurePackage(attempt, plan, { streams: segments.streams, hasCaptions }, sets),
+        task,
+        files,
+        ffmpegVersion: engine.version,
+        sourceSize: sizeBytes,
+        cues: found?.cues ?? [],
+      },
+    )
     halt.signal.throwIfAborted()
     return { ...packaged, progress: progress.snapshot() }
   } finally {
@@ -264,6 +276,12 @@ async function alongside<T>(beside: Promise<void> | null, work: () => Promise<T>
   if (worked.status === 'rejected') throw worked.reason
   await beside
   return worked.value
+}
+
+function tellDamage(log: Log, damage: DamageWatch): Warning[] {
+  const found = damage.findings()
+  if (found.total > 0) log.warn('the source is damaged', { found: summary(found) })
+  return damageWarnings(found)
 }
 
 /** A dry run has no progress that could tell: it is taken to be half-way through. */

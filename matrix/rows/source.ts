@@ -102,4 +102,16 @@ const optional: Row[] = [
   ),
 ]
 
-export const source: readonly Row[] = [...upscaling, ...ladder, ...optional]
+/** A whole source has none, so both bounds accept it (what a damaged one gives: test/node/transcoder/damage.test.ts). */
+const errors: Row[] = [0, 1_000_000].map((value) =>
+  made(
+    {
+      path: 'max_source_errors',
+      value,
+      job: { ...silent, max_source_errors: value, videoProfiles: [{ width: 160, height: 90, video_bitrate: 150 }] },
+    },
+    'clip_0_90p.mp4 160x90',
+  ),
+)
+
+export const source: readonly Row[] = [...upscaling, ...ladder, ...optional, ...errors]

@@ -47,6 +47,8 @@ export interface RunEnd {
 export interface RunOptions {
   /** Directory that the process starts in; the task's own and empty. */
   cwd: string
+  /** Told of each line of stderr, without its end; false = it is not kept for `stderr`. */
+  onLine?: (line: string) => boolean
   /** What it is run for, in a few words for people. Default: the program's name. */
   purpose?: string
   signal?: AbortSignal
@@ -233,7 +235,7 @@ async function open(
   engine: Programs,
   program: string,
   args: readonly string[],
-  options: { cwd: string; purpose?: string; creates?: readonly string[]; limits?: Partial<CellLimits> },
+  options: Pick<RunOptions, 'cwd' | 'purpose' | 'creates' | 'limits' | 'onLine'>,
   pipes = 0,
 ): Promise<Running> {
   const cell = engine.cell ?? (await bareCell())
@@ -253,8 +255,15 @@ async function open(
   const began = performance.now()
   const told = engine.onRun?.({ program, args, purpose: options.purpose ?? basename(program) })
   let tail = Buffer.alloc(0)
-  child.stderr!.on('data', (chunk: Buffer) => {
+  const keep = (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
+  }
+  const { onLine } = options
+  const lines =
+    onLine === undefined ? null : lineReader((line) => void (onLine(line) && keep(Buffer.from(`${line}\n`))))
+  child.stderr!.on('data', (chunk: Buffer) => {
+    if (lines === null) keep(chunk)
+    else lines.push(chunk)
   })
   let killer: NodeJS.Timeout | undefined
   let isKilledByUs = false
@@ -288,6 +297,7 @@ async function open(
   child.once('close', (code, signal) => {
     isClosed = true
     running.delete(child)
+    lines?.end()
     told?.({ code, stderr: stderr() })
     resolve({ code, signal })
   })
@@ -311,6 +321,28 @@ async function open(
       if (signal !== 'SIGKILL' || isKilledByUs) return
       const message = 'ffmpeg was killed from outside, most likely because the machine ran out of memory.'
       throw new TaskError('encoder_killed', message)
+    },
+  }
+}
+
+/** Longer than any line of ffmpeg's; the rest of one is another line. */
+const LONGEST_LINE = 4096
+
+function lineReader(onLine: (line: string) => void): { push: (chunk: Buffer) => void; end: () => void } {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  return {
+    push: (chunk) => {
+      const lines = (rest + decoder.write(chunk)).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) onLine(line)
+      if (rest.length <= LONGEST_LINE) return
+      onLine(rest)
+      rest = ''
+    },
+    end: () => {
+      if (rest !== '') onLine(rest)
+      rest = ''
     },
   }
 }

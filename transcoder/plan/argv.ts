@@ -35,8 +35,9 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
   return [
     // Never ask, never wait for a key.
     ...['-nostdin', '-hide_banner', '-y'],
-    // Warnings are what an exit is explained with; statistics go to the progress pipe only.
-    ...['-loglevel', 'level+warning', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
+    // Warnings are what an exit is explained with, and every one of them is counted; silence that fills gaps is told at this
+    // level alone (damage/). Statistics go to the progress pipe only.
+    ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
     ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
     ...threads,
     ...ends.inputFlags,

@@ -46,6 +46,8 @@ export const jobErrors = {
   source_not_media: { permanent: true },
   source_unsupported: { permanent: true },
   source_damaged: { permanent: true },
+  // More than the job's max_source_errors.
+  too_many_source_errors: { permanent: true },
   // What a store says of the credentials and the bucket of `field`, found before the encode where it can be.
   credentials_invalid: { permanent: true },
   credentials_expired: { permanent: true },

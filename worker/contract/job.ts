@@ -250,6 +250,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
     dynamicRange: config.video_codec === 'hevc' ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
+    maxSourceErrors: config.max_source_errors ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
     audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path, root) : null,
     allowUpscaling: config.allow_upscaling ?? null,

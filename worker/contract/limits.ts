@@ -53,6 +53,8 @@ export const MAX_LOGO_PIXELS = 4096 * 4096
 export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
 /** 16 bits; 0 is the network's own (ISO/IEC 13818-1, 2.4.4.5). */
 export const PROGRAM_NUMBER = { minimum: 1, maximum: 65535 } as const
+/** Of `max_source_errors`; more than that is no limit worth naming. */
+export const SOURCE_ERRORS = { minimum: 0, maximum: 1_000_000 } as const
 export const TS_AUDIO_STREAMS = { minimum: 0, maximum: 100 } as const
 
 /** Characters, unless the name says bytes. */
@@ -159,6 +161,7 @@ export function publishedLimits(quotas: {
     logo_opacity: LOGO_OPACITY,
     logo: { bytes: MAX_LOGO_BYTES, pixels: MAX_LOGO_PIXELS, types: ['image/png', 'image/jpeg', 'image/webp'] },
     program_number: PROGRAM_NUMBER,
+    max_source_errors: SOURCE_ERRORS,
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
     string_lengths: MAX_LENGTH,
     output_path_bytes: OUTPUT_PATH_BYTES,

@@ -309,6 +309,10 @@ export const jobFields = z.object({
     'Program of a transport stream; absent = the first with video. source_stream counts within it.',
     { ...limits.PROGRAM_NUMBER, whole: true },
   ),
+  max_source_errors: optionalNumber(
+    'Errors of the source (damaged packets, concealed frames, filled audio gaps) with which the job still succeeds, with warnings; one more ends it early with too_many_source_errors. Absent = any number.',
+    { ...limits.SOURCE_ERRORS, whole: true },
+  ),
   webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     description: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
     expects: `a string of at most ${limits.MAX_LENGTH.address} characters, or null`,

@@ -112,6 +112,8 @@ export interface JobSpec {
   dynamicRange: 'sdr' | 'source'
   /** Number of the program of a transport stream that is taken; null = the first with video. */
   program: number | null
+  /** Errors of the source with which the job still succeeds; null = any number. */
+  maxSourceErrors: number | null
   /** Audio streams that a transport stream must have; null = not said. */
   expectedAudioStreams: number | null
   /** Directory in which each audio profile is a file of its own, below the job's destination; null = none are. */

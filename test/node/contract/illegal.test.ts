@@ -61,6 +61,7 @@ const top: Record<keyof typeof jobFields.shape, Row[]> = {
   loudness_lufs: number(-40.5, -4.5),
   dynamic_range: choice('hdr', true),
   program_number: whole(0, 65_536, -1),
+  max_source_errors: whole(-1, 1_000_001),
   webhook_url: [
     ['invalid_type', 1, true, {}],
     ['invalid_length', long],

@@ -39,6 +39,7 @@ describe('the job in the service’s own words', () => {
       audioVolume: 100,
       loudnessLufs: null,
       program: null,
+      maxSourceErrors: null,
       dynamicRange: 'sdr',
       closedCaptions: null,
       inputName: 'My_film',

@@ -5,7 +5,7 @@ import { planJob } from '../../../transcoder/plan/decide.ts'
 import type { MediaInfo } from '../../../transcoder/plan/media.ts'
 import { job, rendition, sound, source, track } from './jobs.ts'
 
-const HEAD = '-nostdin -hide_banner -y -loglevel level+warning -nostats -progress pipe:1 -stats_period 0.5'
+const HEAD = '-nostdin -hide_banner -y -loglevel repeat+level+verbose -nostats -progress pipe:1 -stats_period 0.5'
 const SD = '-colorspace bt470bg -color_primaries bt470bg -color_trc smpte170m -color_range tv'
 const SET_SD = 'setparams=range=tv:colorspace=bt470bg:color_primaries=bt470bg:color_trc=smpte170m'
 const HD = 'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709'

@@ -28,6 +28,7 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     outputDirectory: '',
     audioDirectory: null,
     expectedAudioStreams: null,
+    maxSourceErrors: null,
     allowUpscaling: null,
     ladder: null,
     video: [rendition()],

@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { jobErrors } from '#contract/errors.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { runTask } from '../../../transcoder/run.ts'
 import { FakeDoor } from './fake-door.ts'
@@ -34,6 +35,7 @@ async function made(name: string, args: string): Promise<Buffer> {
 
 const picture = (seconds: number) => `-f lavfi -i testsrc2=s=320x180:r=25:d=${seconds}`
 const tone = (seconds: number) => `-f lavfi -i sine=frequency=440:sample_rate=48000:duration=${seconds}`
+const DAMAGE = new Set(['decode_errors', 'frames_concealed', 'audio_gaps_filled'])
 const H264 = '-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p'
 
 async function secondsOf(name: string, bytes: Buffer): Promise<number> {
@@ -71,5 +73,98 @@ describe('a Matroska file that states only its own length, which is that of a st
     await attempt(withoutTags(await made('longer.mkv', args)), { output_container: 'hls' })
     expect(door.fails).toEqual([])
     expect(door.finished).not.toBeNull()
+  })
+})
+
+describe('damage in the middle of a source', () => {
+  /** Runs of 200 bytes that mean nothing, at places that only the file's size decides. */
+  function spoiled(bytes: Buffer, places = 8): Buffer {
+    const copy = Buffer.from(bytes)
+    for (let n = 1; n <= places; n++) {
+      const at = Math.floor(copy.length * (0.2 + (0.6 * n) / places))
+      for (let i = 0; i < 200; i++) copy[at + i] = (i * 89 + n * 57) & 0xff
+    }
+    return copy
+  }
+  const AV = `${picture(6)} ${tone(6)} ${H264} -c:a aac`
+  const codes = () => door.finished?.warnings.map(({ code }) => code) ?? []
+  const said = (code: string) => door.finished?.warnings.find((warning) => warning.code === code)?.message ?? ''
+
+  test.each([
+    ['mp4', AV, 'frames_concealed'],
+    ['mkv', AV, 'frames_concealed'],
+    ['ts', AV, 'decode_errors'],
+    ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a ac3`, 'frames_concealed'],
+  ])('is counted, with times: %s', async (extension, args, code) => {
+    await attempt(spoiled(await made(`spoiled.${extension}`, args)))
+    expect(door.fails).toEqual([])
+    expect(codes()).toContain(code)
+    expect(said(code)).toMatch(/[1-9]\d* (packets?|frames?) .* at about 0:00:0\d/)
+    expect(bench.lines.join('')).toContain('the source is damaged')
+  })
+
+  test('missing audio is counted where silence was put', async () => {
+    const whole = await made('gap.ts', AV)
+    const audio = 257
+    const packets = Array.from({ length: Math.floor(whole.length / 188) }, (_, n) =>
+      whole.subarray(n * 188, n * 188 + 188),
+    )
+    const kept = packets.filter(
+      (packet, n) =>
+        (packet.readUInt16BE(1) & 0x1fff) !== audio || n < packets.length * 0.4 || n > packets.length * 0.6,
+    )
+    await attempt(Buffer.concat(kept))
+    expect(door.fails).toEqual([])
+    expect(codes()).toContain('audio_gaps_filled')
+    expect(said('audio_gaps_filled')).toMatch(
+      /has 1 gap of (0\.[5-9]|1\.[0-9])\d* s in total, filled with silence, at about 0:00:0/,
+    )
+  })
+
+  test.each([
+    ['mp4', AV],
+    ['ts', AV],
+    ['ts', `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -c:a mp2`],
+    ['mkv', `${picture(6)} -itsoffset 1.5 ${tone(4)} -map 0 -map 1 ${H264} -c:a libopus`],
+    ['flv', AV],
+  ])('a whole source is not called damaged: %s', async (extension, args) => {
+    await attempt(await made(`whole.${extension}`, args))
+    expect(door.fails).toEqual([])
+    expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
+  })
+
+  test('a recording that begins and ends within a packet is not called damaged', async () => {
+    const whole = await made('cut.ts', AV)
+    const packets = Math.floor(whole.length / 188)
+    await attempt(whole.subarray(188 * Math.floor(packets * 0.31), 188 * Math.floor(packets * 0.93)))
+    expect(door.fails).toEqual([])
+    expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
+  })
+
+  test('more of it than max_source_errors allows ends the job, for good', async () => {
+    const bytes = spoiled(await made('limit.mp4', AV))
+    await attempt(bytes, { max_source_errors: 0 })
+    expect(door.finished).toBeNull()
+    expect(door.fails).toMatchObject([
+      {
+        reason: 'failed',
+        error: { code: 'too_many_source_errors', field: 'max_source_errors', details: { allowed: 0 } },
+      },
+    ])
+    expect(jobErrors.too_many_source_errors.permanent).toBe(true)
+  })
+
+  test('as much of it as max_source_errors allows is warned of', async () => {
+    await attempt(spoiled(await made('limit.mp4', AV)), { max_source_errors: 1000 })
+    expect(door.fails).toEqual([])
+    expect(codes()).toContain('frames_concealed')
+  })
+
+  test('segmented output carries the warnings in job.json too', async () => {
+    await attempt(spoiled(await made('segments.mp4', AV)), { output_container: 'hls' })
+    expect(door.fails).toEqual([])
+    expect(codes()).toContain('frames_concealed')
+    const report = door.finished?.written.find(({ path }) => path.endsWith('job.json'))
+    expect(report?.body).toContain('frames_concealed')
   })
 })

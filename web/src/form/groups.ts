@@ -51,6 +51,7 @@ export const groups: readonly Group[] = [
       'scte35_passthough',
       'scte35_pid_remap',
       'program_number',
+      'max_source_errors',
       'ts_mode_input_audio_source_stream_count',
     ],
   },

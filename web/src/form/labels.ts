@@ -41,6 +41,7 @@ const LABELS: Readonly<Record<string, string>> = {
   cache_control: 'Cache-Control',
   program_start_time: 'Program start time',
   program_number: 'Program number',
+  max_source_errors: 'Errors allowed in the source',
   rotation_blackness: 'Bar level (%)',
   picture_transform: 'Fit and flip',
   video_aspect_ratio: 'Aspect ratio and rotation',
@@ -111,6 +112,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   scte35_passthough: 'Keeps ad markers in transport streams and playlists.',
   scte35_pid_remap: 'PID of the cues; −1 = as in the source.',
   program_number: 'Of a transport stream. Empty = the first with video.',
+  max_source_errors: 'More of them end the job. Empty = any number.',
   ts_mode_input_audio_source_stream_count: 'In a transport stream.',
   webhook_url: 'Receives a signed request when the job ends.',
 }

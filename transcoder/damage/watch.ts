@@ -1,0 +1,270 @@
+// In charge of: the damage of a source as it shows while it is decoded: how much, of which kind, and where; and ending a task whose
+// source has more of it than the job allows.
+// Not in charge of: reading ffmpeg's lines (messages.ts), the sentences (words.ts).
+import type { TaskError } from '../failure.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
+import type { AudioPlan, Plan } from '../plan/plan.ts'
+import { beginsDecoding, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
+import { limitError, totalOf, type Counted, type Findings, type Gap } from './words.ts'
+
+export interface WatchOptions {
+  media: MediaInfo
+  plan: Plan
+  /** Where on the source's clock the outputs begin. */
+  startSeconds: number
+  /** Errors with which the job still succeeds; null = any number. */
+  limit: number | null
+  /** Told once, as soon as there is one too many. */
+  onExceeded: (error: TaskError) => void
+}
+
+interface Event {
+  kind: 'packet' | 'frame' | 'message'
+  stream: number | null
+  /** Seconds of the outputs. */
+  seconds: number
+  /** The time is the packet's own, and not taken from the progress. */
+  isExact: boolean
+  /** By how many seconds it may be later. */
+  slackSeconds: number
+}
+
+interface Silence {
+  samples: number
+  seconds: number
+  isFirst: boolean
+}
+
+const TICKS_PER_SECOND = 90_000
+/** swresample adds silence in pieces of this many samples at most. */
+const SILENCE_STEP = 16_384
+/** Two filters that fill one gap of the source say so at about the same time. */
+const SAME_GAP = 0.1
+const SAME_MOMENT_SECONDS = 5
+/** Formats that have neither a header nor an end: a recording may be cut off anywhere, and what that does to the last packet is no damage. */
+const ENDLESS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
+const EDGE_SECONDS = 1
+const CUT_EVENTS = 2
+/** Decoding is ahead of what the encoders have written by their look-ahead, and of the last report by what was done since. */
+const LOOK_AHEAD_SECONDS = 3
+const REPORT_SECONDS = 0.5
+/** A hostile source may have any number: all are counted, and so many kept. */
+const MOST_EVENTS = 2000
+
+export class DamageWatch {
+  readonly #options: WatchOptions
+  readonly #reading: Reading
+  readonly #sampleRate: number
+  readonly #now: () => number
+  #isDecoding = false
+  #events: Event[] = []
+  #uncounted = { packet: 0, frame: 0, message: 0 }
+  #firstMessage = ''
+  #gaps: (Gap & { context: string })[] = []
+  readonly #silences = new Map<string, Silence>()
+  readonly #contexts = new Set<string>()
+  readonly #stamped = new Set<string>()
+  #position = { seconds: 0, speed: 0, at: 0 }
+  #hasExceeded = false
+
+  constructor(options: WatchOptions, now = () => performance.now()) {
+    const { media, plan } = options
+    this.#options = options
+    this.#now = now
+    this.#reading = readingOf(media, plan)
+    this.#sampleRate = tracksOf(plan)[0]?.sampleRate ?? 48_000
+    this.begin()
+  }
+
+  /** An encode begins: what an earlier one met counts no more. */
+  begin(): void {
+    this.#isDecoding = false
+    this.#events = []
+    this.#uncounted = { packet: 0, frame: 0, message: 0 }
+    this.#firstMessage = ''
+    this.#gaps = []
+    this.#silences.clear()
+    this.#contexts.clear()
+    this.#stamped.clear()
+    this.#position = { seconds: 0, speed: 0, at: this.#now() }
+  }
+
+  /** One line of ffmpeg's. Returns whether it may explain a bad end. */
+  readonly line = (text: string): boolean => {
+    if (beginsDecoding(text)) this.#isDecoding = true
+    const damage = readDamage(text, this.#reading, this.#isDecoding)
+    if (damage !== null) this.#take(damage)
+    return isWorthKeeping(text)
+  }
+
+  progress({ outSeconds, speed }: { outSeconds: number; speed: number | null }): void {
+    this.#position = { seconds: outSeconds, speed: speed ?? 0, at: this.#now() }
+    const { limit } = this.#options
+    if (limit === null || this.#hasExceeded) return
+    const end = this.#endOf(null) - EDGE_SECONDS
+    const found = this.#findings(this.#events.filter(({ seconds, slackSeconds }) => seconds + slackSeconds < end))
+    if (found.total <= limit) return
+    this.#hasExceeded = true
+    this.#options.onExceeded(limitError(found, limit))
+  }
+
+  /** So far. Once ffmpeg has ended: all of it. */
+  findings(): Findings {
+    for (const context of this.#silences.keys()) this.#close(context)
+    const isEndless = this.#options.media.formats.some((format) => ENDLESS.has(format))
+    return this.#findings(isEndless ? withoutCutEnd(this.#events, (stream) => this.#endOf(stream)) : this.#events)
+  }
+
+  /** Once ffmpeg has ended well. Throws too_many_source_errors. */
+  requireFew(): void {
+    const { limit } = this.#options
+    const found = this.findings()
+    if (limit !== null && found.total > limit) throw limitError(found, limit)
+  }
+
+  #take(damage: Damage): void {
+    if (damage.kind === 'silence') {
+      this.#fill(damage)
+      return
+    }
+    const { media, startSeconds } = this.#options
+    const stream = damage.kind === 'message' ? null : damage.stream
+    if (stream !== null && !usedStreams(media, this.#options.plan).some(({ index }) => index === stream)) return
+    if (damage.kind === 'message' && this.#firstMessage === '') this.#firstMessage = damage.text
+    if (this.#events.length >= MOST_EVENTS) {
+      this.#uncounted[damage.kind] += 1
+      return
+    }
+    const ticks = damage.kind === 'packet' ? damage.ticks : null
+    // Probing reads the beginning and the end as well.
+    const name = `${stream} ${ticks}`
+    if (ticks !== null && this.#stamped.has(name)) return
+    this.#stamped.add(name)
+    const seconds = ticks === null ? this.#here() : ticks / TICKS_PER_SECOND - startSeconds
+    const slackSeconds = ticks === null ? LOOK_AHEAD_SECONDS + this.#position.speed * REPORT_SECONDS : 0
+    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), isExact: ticks !== null, slackSeconds }
+    this.#events.push(event)
+  }
+
+  /** Where the encode stands: what was said at the last report, and what it did since at the same speed. */
+  #here(): number {
+    const { seconds, speed, at } = this.#position
+    return Math.min(seconds + (speed * (this.#now() - at)) / 1000, this.#endOf(null))
+  }
+
+  #fill({ context, samples }: Extract<Damage, { kind: 'silence' }>): void {
+    const silence = this.#silences.get(context) ?? {
+      samples: 0,
+      seconds: this.#here(),
+      isFirst: !this.#contexts.has(context),
+    }
+    this.#contexts.add(context)
+    silence.samples += samples
+    this.#silences.set(context, silence)
+    if (samples !== SILENCE_STEP) this.#close(context)
+  }
+
+  #close(context: string): void {
+    const silence = this.#silences.get(context)
+    this.#silences.delete(context)
+    if (silence === undefined || this.#gaps.length >= MOST_EVENTS) return
+    const lengthSeconds = silence.samples / this.#sampleRate
+    if (silence.isFirst && this.#isBeginning(lengthSeconds)) return
+    const { seconds } = silence
+    // Every filter that resamples the stream says it.
+    const isKnown = this.#gaps.some(
+      (gap) =>
+        gap.context !== context &&
+        Math.abs(gap.seconds - seconds) < SAME_MOMENT_SECONDS &&
+        Math.abs(gap.lengthSeconds - lengthSeconds) < SAME_GAP * lengthSeconds,
+    )
+    if (!isKnown) this.#gaps.push({ seconds, lengthSeconds, context })
+  }
+
+  /** Audio that begins later than the outputs do. */
+  #isBeginning(seconds: number): boolean {
+    const { media, startSeconds } = this.#options
+    return media.audio.some(
+      (stream) =>
+        Math.abs((stream.startSeconds ?? startSeconds) - startSeconds - seconds) < SAME_GAP + seconds * SAME_GAP,
+    )
+  }
+
+  /** Seconds of the outputs at which a stream ends, or the whole source; infinite where nobody knows. */
+  #endOf(stream: number | null): number {
+    const { media, startSeconds } = this.#options
+    const found = usedStreams(media, this.#options.plan).find(({ index }) => index === stream)
+    const begin = found?.startSeconds ?? media.startSeconds ?? 0
+    const seconds = found?.durationSeconds ?? media.durationSeconds
+    return seconds === null ? Number.POSITIVE_INFINITY : begin + seconds - startSeconds
+  }
+
+  #findings(events: readonly Event[]): Findings {
+    const counted = (kind: Event['kind']): Counted => {
+      const own = events.filter((event) => event.kind === kind)
+      return { count: own.length + this.#uncounted[kind], seconds: own.map(({ seconds }) => seconds) }
+    }
+    const found = {
+      packets: counted('packet'),
+      frames: counted('frame'),
+      messages: { ...counted('message'), first: this.#firstMessage },
+      gaps: this.#gaps,
+    }
+    return { ...found, total: totalOf(found) }
+  }
+}
+
+/** Of each stream the last packet, where it is the very end, and what the decoder made of it. */
+function withoutCutEnd(events: readonly Event[], endOf: (stream: number | null) => number): Event[] {
+  const left = new Set(events)
+  for (const stream of new Set(events.map((event) => event.stream))) {
+    const own = events.filter((event) => event.stream === stream)
+    const end = endOf(stream) - EDGE_SECONDS
+    const first = own.findLastIndex(({ seconds, slackSeconds }) => seconds + slackSeconds < end) + 1
+    const last = own.slice(first)
+    const stamped = last.filter(({ isExact }) => isExact).length
+    if (stamped > 1 || last.length - stamped > CUT_EVENTS) continue
+    for (const event of last) left.delete(event)
+  }
+  return [...left]
+}
+
+function usedStreams(media: MediaInfo, { sourceAudio }: Plan): (VideoStream | AudioStream)[] {
+  return [
+    ...(media.video === null ? [] : [media.video]),
+    ...media.audio.filter(({ number }) => sourceAudio.includes(number)),
+  ]
+}
+
+function tracksOf(plan: Plan): AudioPlan[] {
+  return [
+    ...plan.outputs.flatMap(({ audio }) => audio),
+    ...(plan.packaging?.renditions ?? []).flatMap(({ audio }) => audio),
+    ...plan.audioFiles.map(({ audio }) => audio),
+  ]
+}
+
+/** ffmpeg's decoders are called after their codec, and so are some of its encoders. */
+function readingOf(media: MediaInfo, plan: Plan): Reading {
+  const videos = [
+    ...plan.outputs.map(({ video }) => video.codec),
+    ...(plan.packaging?.renditions ?? []).flatMap(({ video }) => video?.codec ?? []),
+  ]
+  const encoders = new Set([...videos.map((codec) => encoderNames[codec]), ...tracksOf(plan).map(({ codec }) => codec)])
+  const names = usedStreams(media, plan).flatMap(({ codec }) => [codec, ...(decoderNames[codec] ?? [])])
+  return {
+    format: media.formats.join(','),
+    decoders: new Set(names.filter((name) => ![...encoders].some((encoder) => encoder === name))),
+  }
+}
+
+const encoderNames = { h264: 'libx264', hevc: 'libx265', mpeg2: 'mpeg2video' } as const
+const decoderNames: Record<string, readonly string[]> = {
+  av1: ['libdav1d', 'libaom-av1'],
+  vp8: ['libvpx'],
+  vp9: ['libvpx-vp9'],
+  mp2: ['mp2float'],
+  mp3: ['mp3float'],
+  vorbis: ['libvorbis'],
+  opus: ['libopus'],
+}
