@@ -115,12 +115,15 @@ describe('loudness_lufs', () => {
 
 describe('separate audio of single files', () => {
   const audioOf = (changes: object) => toSpec(accept(request({ ...changes })).config).video[0]?.audioProfiles
-  it.each(['master_variant_mode', 'separate_audio'])('with %s and audio_output_path, the video has no audio', (name) => {
-    const changes = { [name]: true, audio_output_path: 'audio' }
-    expect(audioOf(changes)).toEqual([])
-    expect(accept(request(changes)).warnings).toEqual([])
-    expect(toSpec(accept(request(changes)).config)).toMatchObject({ audioDirectory: 'audio', audio: [{ index: 0 }] })
-  })
+  it.each(['master_variant_mode', 'separate_audio'])(
+    'with %s and audio_output_path, the video has no audio',
+    (name) => {
+      const changes = { [name]: true, audio_output_path: 'audio' }
+      expect(audioOf(changes)).toEqual([])
+      expect(accept(request(changes)).warnings).toEqual([])
+      expect(toSpec(accept(request(changes)).config)).toMatchObject({ audioDirectory: 'audio', audio: [{ index: 0 }] })
+    },
+  )
   it('without one of them, it has', () => {
     expect(audioOf({ audio_output_path: 'audio' })).toEqual([0])
     expect(audioOf({ master_variant_mode: true })).toEqual([0])

@@ -1,11 +1,12 @@
 // In charge of: whole jobs that read from S3 and write to it: bytes, kills, and credentials that are wrong.
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { S3Server } from '../../s3/server.ts'
 import { downloadAll } from '../../../client/tree.ts'
-import { frames, makeClip, workspace } from '../media.ts'
+import { frames, makeClip, probeFile, workspace } from '../media.ts'
 import { jobOf, Service, until } from './service.ts'
 
 const keys = {
@@ -86,17 +87,18 @@ test('a job reads from S3 and writes to it, with the input’s credentials for b
   expect([...s3.objects.keys()].toSorted()).toEqual([`films/${KEY}`, key])
 })
 
-test('outputs in two buckets: each is where its address says, and is downloaded from there without a key', async () => {
+test('video without audio and its audio in two buckets: each is where its address says, and is downloaded from there without a key', async () => {
   const credentials = aws({ access_key: lasting.accessKey, secret_key: lasting.secretKey, session_token: null })
   const change = {
     bucket_output_path: 's3://films/two ü',
     audio_output_path: 's3://sound/only',
+    master_variant_mode: true,
     audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 1 }],
     cloud_credentials: { input: credentials },
   }
   const status = await service.ended(await service.create(job(change)))
   expect(status).toMatchObject({ state: 'ready', error: null })
-  const places = ['s3://films/two ü/video.mp4', 's3://sound/only/a_b_c_20u_audio_0.m4a']
+  const places = ['s3://films/two ü/video.mp4', 's3://sound/only/a_b_c_u_audio_0.m4a']
   expect(status.outputs.map(({ location }) => location).toSorted()).toEqual(places)
   for (const { url, sha256 } of status.outputs) {
     const answer = await fetch(url!)
@@ -104,7 +106,11 @@ test('outputs in two buckets: each is where its address says, and is downloaded 
     expect([answer.status, digest.digest('hex')]).toEqual([200, sha256])
   }
   const got = await downloadAll({ status }, space.file('got'))
-  expect(got.map(({ path }) => path).toSorted()).toEqual(['@sound/only/a_b_c_20u_audio_0.m4a', 'two ü/video.mp4'])
+  expect(got.map(({ path }) => path).toSorted()).toEqual(['@sound/only/a_b_c_u_audio_0.m4a', 'two ü/video.mp4'])
+  const kinds = async (path: string) =>
+    (await probeFile(join(space.file('got'), path))).streams.map(({ codec_type }) => codec_type)
+  expect(await kinds('two ü/video.mp4')).toEqual(['video'])
+  expect(await kinds('@sound/only/a_b_c_u_audio_0.m4a')).toEqual(['audio'])
   expect(JSON.stringify(status)).not.toContain('canary')
 })
 
