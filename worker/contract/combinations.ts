@@ -204,7 +204,10 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
     warn('bucket_output_path', 'each output is a complete address')
   }
   if ((draft.master_variant_mode === true || draft.separate_audio === true) && !segmented && !draft.audio_output_path) {
-    warn('master_variant_mode', 'the output is a single file, which carries its audio itself unless audio_output_path stores it')
+    warn(
+      'master_variant_mode',
+      'the output is a single file, which carries its audio itself unless audio_output_path stores it',
+    )
   }
   if (draft.scte35_passthough === true && draft.output_container === 'mp4' && !segmented) {
     warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')

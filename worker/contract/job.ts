@@ -268,9 +268,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       mode: profile.video_bitrate_mode ?? 'vbr',
       bitrateKbps: Math.round(profile.video_bitrate),
       frameRateFactor: profile.video_framerate,
-      audioProfiles: isSeparateFile(config)
-        ? []
-        : selectedAudio(profile.audio_profiles, config.audioProfiles.length),
+      audioProfiles: isSeparateFile(config) ? [] : selectedAudio(profile.audio_profiles, config.audioProfiles.length),
       progressive: config.force_progressive || profile.video_format === 'progressive',
     })),
     audio: config.audioProfiles.map((profile, index) => ({
