@@ -1,9 +1,12 @@
 // In charge of: what of a job's result can be told without a browser: what its outputs are, and how measured facts are worded.
 import { describe, expect, test } from 'vitest'
 import type { PublicOutput } from '../../worker/contract/status.ts'
-import { kindOf, sorted } from '../../web/src/job/kinds.ts'
+import { addressOf, unreadable } from '../../client/download.ts'
+import { sharedMedia } from '#contract/sharing.ts'
+import { isOpen, isPlayable, kindOf, sorted } from '../../web/src/job/kinds.ts'
 import { audioDetails, bitrate, heightName, sourceVideo, videoDetails } from '../../web/src/job/measured.ts'
 import { fit } from '../../web/src/jobs/fit.ts'
+import { playables } from '../../web/src/playable.ts'
 
 const output = (path: string, role = 'media', part: Partial<PublicOutput> = {}): PublicOutput => ({
   path,
@@ -51,6 +54,32 @@ describe('what stands first of the outputs', () => {
       ['video/playlist.m3u8'],
       ['job.json'],
     ])
+  })
+})
+
+describe('outputs in other stores', () => {
+  const own = output('a.mp4', 'media', { location: 'vendor-store://out/x/y/a.mp4' })
+  const presigned = output('b.mp4', 'media', { location: 's3://films/b.mp4', url: 'https://films.test/b.mp4?X-Amz-…' })
+  const closed = output('c.mp4', 'media', { location: 'oci://space/films/c.mp4', url: null })
+  const onServer = output('d.mp4', 'media', { location: 'https://put.test/d.mp4', url: null })
+  test('are opened where they have an address, and played where what they name is readable too', () => {
+    const all = [own, presigned, closed, onServer]
+    expect(all.map((each) => [isOpen(each), isPlayable(each)])).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+      [false, false],
+    ])
+    expect(playables(all).map(({ label }) => label)).toEqual(['a.mp4'])
+  })
+  test('are downloaded from their address, or from where they are on the web; else it is said where they are', () => {
+    expect([own, presigned, closed, onServer].map(addressOf)).toEqual([own.url, presigned.url, null, onServer.location])
+    expect(unreadable(closed)).toContain('oci://space/films/c.mp4')
+  })
+  test('are on no share page without an address', () => {
+    const terms = { title: '', expires_at: '', addresses_expire_at: '' }
+    const status = { outputs: [own, closed], poster: null } as unknown as Parameters<typeof sharedMedia>[0]
+    expect(sharedMedia(status, terms).downloads.map(({ name }) => name)).toEqual(['a.mp4'])
   })
 })
 
