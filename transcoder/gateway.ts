@@ -19,16 +19,22 @@ export interface Verdict {
 export class Gateway {
   readonly #server: Server
   #source: Source
-  readonly #make: (input: ReadInput) => Source
+  readonly #make: (input: ReadInput, options: SourceOptions) => Source
+  readonly #options: SourceOptions
   readonly #path: string
   readonly #secret: string
   #port = 0
   #bytesServed = 0
   #position = 0
 
-  private constructor(source: (input: ReadInput) => Source, input: ReadInput) {
+  private constructor(
+    source: (input: ReadInput, options: SourceOptions) => Source,
+    input: ReadInput,
+    options: SourceOptions,
+  ) {
     this.#make = source
-    this.#source = source(input)
+    this.#options = options
+    this.#source = source(input, options)
     this.#secret = randomBytes(16).toString('hex')
     this.#path = `/${this.#secret}/input`
     this.#server = createServer((request, response) => {
@@ -43,7 +49,7 @@ export class Gateway {
     onFailure: (error: Error) => void,
     options: SourceOptions = {},
   ): Promise<Gateway> {
-    const gateway = new Gateway((each) => new Source(each, signal, onFailure, options), input)
+    const gateway = new Gateway((each, its) => new Source(each, signal, onFailure, its), input, options)
     gateway.#server.listen(0, '127.0.0.1')
     await once(gateway.#server, 'listening')
     gateway.#port = (gateway.#server.address() as AddressInfo).port
@@ -68,8 +74,15 @@ export class Gateway {
   /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
   async replace(input: ReadInput): Promise<void> {
     await this.#source.close()
-    this.#source = this.#make(input)
+    // It is on the disk already.
+    const { seenFile: _, ...options } = this.#options
+    this.#source = this.#make(input, options)
     this.#position = 0
+  }
+
+  /** Whoever reads from now on is the last to do so: nothing of it is kept for others. */
+  lastReader(): void {
+    this.#source.lastReader()
   }
 
   /** The whole source, for this process itself. */

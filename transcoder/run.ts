@@ -1,5 +1,6 @@
 // In charge of: THE PIPELINE: one attempt at one task, from the door and back to it, and how every ending is told.
 // Not in charge of: any of its steps.
+import { join } from 'node:path'
 import { mergeWarnings, type Warning } from '#contract/errors.ts'
 import { inputProvider, toSpec } from '#contract/job.ts'
 import {
@@ -107,7 +108,7 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
       (range, etag, signal) => door.input(range, etag, signal),
       halt.signal,
       (error) => halt.abort(error),
-      context.source,
+      { ...context.source, seenFile: join(workspace.root, 'seen') },
     )
     cleanups.push(() => gateway.close())
     secrets.push(gateway.secret)
@@ -218,6 +219,7 @@ async function transcode(
     })
     if (allowed !== null) due = setTimeout(overdue, dueMs(allowed, performance.now() - began), halt, allowed)
 
+    gateway.lastReader()
     progress.enter('transcoding')
     const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
     const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)

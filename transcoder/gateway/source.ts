@@ -5,6 +5,7 @@ import { StaleAttempt, TaskError } from '../failure.ts'
 import { defaultBackoff, ELSEWHERE_MS, rest, Transient, Trouble, type Backoff, type Patience } from '../retry.ts'
 import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts } from './delivery.ts'
 import { LeastRate, type RateOptions } from './rate.ts'
+import { Seen } from './seen.ts'
 
 export type ReadInput = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
 
@@ -20,6 +21,10 @@ export interface SourceOptions extends RateOptions {
   lastingMs?: number
   /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
   stallMs?: number
+  /** A file that is made for bytes that several readers want; none = each asks for itself. */
+  seenFile?: string
+  /** The most that is kept in it. */
+  seenBytes?: number
 }
 
 /**
@@ -39,6 +44,7 @@ export class Source {
   readonly #patience: Patience
   readonly #stallMs: number
   readonly #rate: LeastRate
+  readonly #seen: Seen | null
   #facts: SourceFacts | null = null
   #opening: Promise<SourceFacts> | null = null
   /** The first answer's body, kept for whoever reads from byte 0 first. */
@@ -60,6 +66,7 @@ export class Source {
     this.#trouble = new Trouble({ ...this.#patience, elsewhereMs: options.elsewhereMs ?? ELSEWHERE_MS })
     this.#stallMs = options.stallMs ?? 15_000
     this.#rate = new LeastRate(options)
+    this.#seen = options.seenFile === undefined ? null : new Seen(options.seenFile, options.seenBytes)
   }
 
   /** The first error that no retry could mend. */
@@ -143,10 +150,16 @@ export class Source {
     else yield* this.#readWhole(facts, signal)
   }
 
+  /** Whoever reads from now on is the last to do so. */
+  lastReader(): void {
+    this.#seen?.enough()
+  }
+
   async close(): Promise<void> {
     await this.#takeKept()
       ?.body.cancel()
       .catch(() => undefined)
+    await this.#seen?.close()
   }
 
   async *#readRanges(facts: SourceFacts, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -165,6 +178,16 @@ export class Source {
     })
     try {
       while (at <= range.last) {
+        const seen = ahead?.first === at ? at : Math.min(this.#seen?.until(at) ?? at, range.last + 1)
+        if (seen > at) {
+          for await (const chunk of this.#seen!.read(at, seen)) {
+            signal.throwIfAborted()
+            at += chunk.length
+            yield chunk
+          }
+          // Less than it had where the disk failed: the rest is asked for.
+          continue
+        }
         if (at > span.last) {
           span = spanFrom(at)
           size = Math.min(2 * size, this.#rangeBytes)
@@ -176,11 +199,13 @@ export class Source {
         if (ahead?.first === at) ahead = null
         try {
           for await (const chunk of this.#bytes(await pending, last - first + 1, signal)) {
+            await this.#seen?.keep(at, chunk)
             at += chunk.length
             yield chunk
             // Not before half: a reader that only looks at the head (a probe, a seek) does not cost a second read.
-            if (ahead === null && last < range.last && at - first > (last - first) / 2) {
-              const next = spanFrom(last + 1)
+            const then = Math.max(last + 1, this.#seen?.until(last + 1) ?? 0)
+            if (ahead === null && then <= range.last && at - first > (last - first) / 2) {
+              const next = spanFrom(then)
               ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
               ahead.delivery.catch(() => undefined) // judged when its turn comes
             }

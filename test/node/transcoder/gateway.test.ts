@@ -1,4 +1,7 @@
 // In charge of: the promise that ffmpeg gets the source byte for byte, or that the verdict says it did not.
+import { mkdtemp, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Door } from '../../../transcoder/door.ts'
 import { StaleAttempt, TaskError } from '../../../transcoder/failure.ts'
@@ -84,6 +87,49 @@ describe('a faithful door', () => {
     }
     expect(Buffer.concat(parts).equals(whole)).toBe(true)
     expect(door.inputRanges).toEqual([0, 1, 2].map((n) => `bytes=${n * MIB}-${(n + 1) * MIB - 1}`))
+  })
+
+  describe('what one reader was given', () => {
+    const openKeeping = async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'seen-test-'))
+      cleanups.push(() => rm(directory, { recursive: true }))
+      const seenFile = join(directory, 'seen')
+      return { ...(await open({ bytes }, { ...quick, seenFile })), seenFile }
+    }
+
+    test('is not asked for again, whichever part of it', async () => {
+      const { door, gateway, seenFile } = await openKeeping()
+      expect(await read(gateway.url, 'bytes=100000-150000')).toEqual(bytes.subarray(100_000, 150_001))
+      expect(await read(gateway.url, 'bytes=120000-130000')).toEqual(bytes.subarray(120_000, 130_001))
+      const asked = door.inputRanges.length
+      expect(await read(gateway.url)).toEqual(bytes)
+      expect(door.inputRanges.slice(asked)).toContain('bytes=150001-196607')
+      const askedForAll = door.inputRanges.length
+      expect(await read(gateway.url)).toEqual(bytes)
+      expect(await read(gateway.url, 'bytes=65000-')).toEqual(bytes.subarray(65_000))
+      expect(door.inputRanges).toHaveLength(askedForAll)
+      await gateway.close()
+      await expect(stat(seenFile)).rejects.toMatchObject({ code: 'ENOENT' })
+    })
+
+    test('is not kept for others where it is the last reader', async () => {
+      const { door, gateway } = await openKeeping()
+      await read(gateway.url, 'bytes=0-65535')
+      gateway.lastReader()
+      const before = door.inputRanges.length
+      for (const times of [1, 2]) {
+        expect(await read(gateway.url)).toEqual(bytes)
+        expect(door.inputRanges).toHaveLength(before + 4 * times)
+      }
+    })
+
+    test('is asked for again where the disk lost it', async () => {
+      const { gateway, seenFile } = await openKeeping()
+      expect(await read(gateway.url)).toEqual(bytes)
+      await truncate(seenFile, 70_000)
+      expect(await read(gateway.url)).toEqual(bytes)
+      expect(gateway.verdict().complete).toBe(true)
+    })
   })
 
   test.each([

@@ -102,6 +102,18 @@ describe('success', () => {
     await expectClean()
   })
 
+  test('what was read to look at the source is not asked for again to encode it', async () => {
+    let asked = 0
+    door.task = describeTask({ container: 'mp4' })
+    door.faults.plan = () => {
+      asked = door.inputRanges.length
+      return false
+    }
+    await runTask(requestFor(door), bench.context())
+    expect(door.fails).toEqual([])
+    expect([asked > 0, door.inputRanges.length]).toEqual([true, asked])
+  })
+
   test('a source that fails on every second read changes nothing but time', async () => {
     door.task = describeTask({ container: 'mp4' })
     door.faults.input = ({ request, response, n }) => {
@@ -200,8 +212,8 @@ describe('failure is told once, by its code', () => {
     door.source = { bytes: ts }
     door.task = describeTask({ container: 'ts' })
     const context = bench.context()
-    context.source = { ...context.source, rangeBytes: 64 * 1024, giveUpMs: 30 }
-    // The probe may see everything; the encode meets the gap.
+    context.source = { ...context.source, rangeBytes: 64 * 1024, giveUpMs: 30, seenBytes: 0 }
+    // The probe may see everything; the encode, to which nothing of that is left, meets the gap.
     door.faults.plan = () => {
       door.faults.input = ({ request, response }) => {
         if (Number(/\d+/.exec(request.headers.range!)![0]) < ts.length / 2) return false
