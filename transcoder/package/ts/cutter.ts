@@ -16,6 +16,8 @@ const PAT_PID = 0
 const SDT_PID = 0x11
 /** A PMT has 1024 bytes at most. */
 const MOST_TABLE_PACKETS = 8
+/** ETSI TR 101 290, 1.3 and 1.5: at least every 0.5 s, for gateways that send segments as a stream. */
+const TABLE_TICKS = 0.4 * TICKS_PER_SECOND
 /** Some 12 MB, far more cues and audio than the encoder writes before its first frame. */
 const MOST_EARLY_PACKETS = 65_536
 
@@ -41,6 +43,8 @@ export class TsCutter implements Cutter {
     pat: { packets: [], counter: 0 },
     pmt: { packets: [], counter: 0 },
   }
+  /** The clock where they were last written. */
+  #tablesAt: number | null = null
   #mapPid: number | null = null
   #map: ProgramMap | null = null
   #mainPid: number | null = null
@@ -156,9 +160,11 @@ export class TsCutter implements Cutter {
     const begins = this.#segment === null || this.#isBoundary()
     if (begins && this.#kind === 'video' && !isKey) throw missing(this.#frames)
     if (begins) this.#open(cuts)
-    if (begins || isKey) {
+    const isRepeat = this.#sinceTables(packet) >= TABLE_TICKS
+    if (begins || isKey || isRepeat) {
       const offset = this.#segment!.bytes
       for (const table of ['pat', 'pmt'] as const) this.#repeat(table)
+      this.#tablesAt = clockReference(packet)
       for (const early of this.#early.splice(0)) this.#emit(early)
       if (isKey) {
         this.#key = { start: this.#time, offset, bytes: 0 }
@@ -170,6 +176,12 @@ export class TsCutter implements Cutter {
       throw new StreamError('damaged', 'A segment would begin without a clock reference.')
     this.#until = Math.max(this.#until, this.#time + this.#unitTicks())
     this.#frames += 1
+  }
+
+  /** Ticks of the clock since the tables were written. */
+  #sinceTables(packet: Uint8Array): number {
+    const clock = clockReference(packet)
+    return clock === null || this.#tablesAt === null ? 0 : ticksBetween(this.#tablesAt, clock)
   }
 
   #isBoundary(): boolean {
