@@ -1,14 +1,29 @@
 // In charge of: an encoder's transport stream on its way through our multiplexer to its file.
 // Not in charge of: packets and their order (mux/).
 import { open } from 'node:fs/promises'
+import type { ServiceSpec } from '#contract/spec.ts'
 import { TaskError } from './failure.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { Multiplexer, type MultiplexOptions } from './mux/multiplexer.ts'
-import type { OutputPlan, Plan } from './plan/plan.ts'
+import type { OutputPlan, Plan, VideoPlan } from './plan/plan.ts'
+
+/** EN 300 468, table 89: television, in MPEG-2, H.264 or HEVC, and from 720 lines on in high definition. */
+function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): number {
+  if (codec === 'hevc') return 0x1f
+  if (codec === 'h264') return height >= 720 ? 0x19 : 0x16
+  return height >= 720 ? 0x11 : 0x01
+}
+
+/** Of a plan that was made before it said so. */
+const EARLIER: ServiceSpec = {
+  ...{ profile: null, name: 'Service', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
+  ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
+}
 
 /** What the plan says of an output's multiplex. */
 export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly Cue[]): MultiplexOptions {
   const { video, audio, muxRateKbps } = output
+  const service = plan.service ?? EARLIER
   return {
     rateKbps: muxRateKbps,
     video: {
@@ -18,11 +33,14 @@ export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly 
       hasHrd: video.codec !== 'mpeg2' && video.mode === 'cbr',
     },
     audio,
-    profile: null,
-    service: { stream: 1, id: 1, name: output.path, provider: 'Splicepoint' },
-    mapPid: 0x1000,
-    videoPid: 0x100,
-    audioPid: 0x101,
+    profile: service.profile,
+    service: {
+      ...{ stream: service.transportStreamId, id: service.id, name: service.name, provider: service.provider },
+      type: serviceType(video),
+    },
+    mapPid: service.mapPid,
+    videoPid: service.videoPid,
+    audioPid: service.audioPid,
     cues: plan.cues === null ? null : { ...plan.cues, list: cues },
   }
 }
@@ -37,11 +55,13 @@ export async function convey(
   const multiplexer = new Multiplexer(options)
   const out = await open(file, 'wx')
   let written = 0
-  const write = async (parts: readonly Uint8Array[]): Promise<void> => {
-    written += parts.reduce((sum, part) => sum + part.length, 0)
-    // prlimit holds for files that ffmpeg writes, not for this one.
-    if (written > largestBytes) throw new TaskError('output_too_large', 'An output exceeded its maximum size.')
-    for (const part of parts) await out.appendFile(part)
+  const write = async (parts: Iterable<Uint8Array>): Promise<void> => {
+    for (const part of parts) {
+      written += part.length
+      // prlimit holds for files that ffmpeg writes, not for this one.
+      if (written > largestBytes) throw new TaskError('output_too_large', 'An output exceeded its maximum size.')
+      await out.appendFile(part)
+    }
   }
   try {
     for await (const chunk of stream) await write(multiplexer.push(chunk))

@@ -93,7 +93,9 @@ export class Lane {
     this.#decode(now)
     const left =
       this.#sending === null ? PAYLOAD_BYTES : Math.min(PAYLOAD_BYTES, this.#sending.bytes - this.#sending.sent)
-    if (this.#held + left > this.limits.bufferBytes || !this.#transport.hasRoom(now, PACKET_BYTES)) return null
+    if (!this.#transport.hasRoom(now, PACKET_BYTES)) return null
+    // What is late waits for nothing: a unit may be larger than the buffer.
+    if (this.#held + left > this.limits.bufferBytes && due > now) return null
     return due - this.#margin
   }
 
@@ -105,7 +107,8 @@ export class Lane {
   /** Packets that may be sent at once: as many as the buffer has room for. */
   room(now: number): number {
     this.#decode(now)
-    return Math.floor(Math.min(this.limits.bufferBytes - this.#held, this.#known(now)) / PAYLOAD_BYTES + 0.999)
+    const room = Math.max(this.limits.bufferBytes - this.#held, (this.#due() ?? Infinity) <= now ? PAYLOAD_BYTES : 0)
+    return Math.floor(Math.min(room, this.#known(now)) / PAYLOAD_BYTES + 0.999)
   }
 
   /** Bytes of units whose time to be sent has come. */

@@ -52,6 +52,18 @@ const HEVC_RATES: Record<number, number> = {
   183: 120_000,
   186: 240_000,
 }
+/** MaxCPB of the levels for which it is another number than MaxBR. */
+const AVC_BUFFERS: Record<number, number> = {
+  9: 350,
+  10: 175,
+  11: 500,
+  12: 1000,
+  13: 2000,
+  40: 25_000,
+  41: 62_500,
+  42: 62_500,
+}
+const HEVC_BUFFERS: Record<number, number> = { 30: 350 }
 /** Rmax of Main profile (ISO/IEC 13818-2, table 8-13), by level_identification, in Mb/s. */
 const MPEG2_RATES: Record<number, number> = { 4: 80, 6: 60, 8: 15, 10: 4 }
 /** 2.4.2.3: High and High 1440 pass from one buffer to the next at 1.05 × the rate of the stream. */
@@ -80,8 +92,15 @@ export function videoLimits({ codec, maxKbps, bufferBits, hasHrd }: VideoLimits,
     transportBytes: TRANSPORT_BYTES,
     // Whatever a level says: below this the pictures could not be delivered at all.
     transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE * MPEG2_TRANSFER),
-    bufferBytes: Math.floor(bufferBits / 8),
+    bufferBytes: Math.floor(Math.min(bufferBits, hasHrd ? Infinity : levelBuffer(codec, level)) / 8),
   }
+}
+
+/** In bits, of streams without HRD parameters. MPEG-2 states its own in any case. */
+function levelBuffer(codec: VideoCodec, level: number | null): number {
+  if (codec === 'mpeg2' || level === null) return Infinity
+  if (codec === 'h264') return (AVC_BUFFERS[level] ?? AVC_RATES[level] ?? Infinity) * 1200
+  return (HEVC_BUFFERS[level] ?? HEVC_RATES[level] ?? Infinity) * 1100
 }
 
 function levelRate(codec: VideoCodec, maxKbps: number, level: number | null): number | undefined {

@@ -6,15 +6,17 @@ import { codecStringOf } from '../facts/annexB.ts'
 import { withCueStream } from '../mpegts/cue-stream.ts'
 import { joined } from '../mpegts/joined.ts'
 import type { Cue } from '../mpegts/scan.ts'
-import { isVideo, writePmt, type ElementaryStream, type ProgramMap } from '../mpegts/tables.ts'
+import { isVideo, readDescriptors, writePmt, type ElementaryStream, type ProgramMap } from '../mpegts/tables.ts'
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { SYSTEM_CLOCK } from './bucket.ts'
 import { CueLane } from './cueLane.ts'
 import { Lane, timeOf } from './lane.ts'
-import { audioLimits, videoLimits, type TsProfile, type VideoLimits } from './limits.ts'
+import { audioLimits, dataLimits, videoLimits, type Limits, type TsProfile, type VideoLimits } from './limits.ts'
 import { mpeg2Level } from './mpeg2.ts'
 import { PacketWriter } from './packets.ts'
-import { Repeats } from './repeats.ts'
+import { PSIP_PID, writeMgt, writeTvct } from './psip.ts'
+import { Repeats, type Repeated } from './repeats.ts'
+import { declaredProgram, declaredSound } from './signalling.ts'
 import { PAT_PID, SDT_PID, writePat, writeSdt, type Service } from './tables.ts'
 import { UnitReader, type Unit } from './units.ts'
 
@@ -39,21 +41,36 @@ const CLOCK_LATEST = 38 * MS
 const CLOCK_WANTED = 20 * MS
 /** TR 101 290 asks for 500 ms, TS 101 154 advises 100 ms. */
 const TABLE_MS = 80
+/** At a variable rate they may wait for the next span. */
+const TABLE_VARIABLE_MS = 60
 /** EN 300 468, 5.1.4: 2 s. */
 const SERVICE_MS = 1000
-/** How long before its time a unit may come: 2.4.2.6 allows 1 s for all but H.264 and HEVC. */
-const VIDEO_HOLD = 950 * MS
+/** A/65, 7.1: 150 and 400 ms. */
+const GUIDE_MS = { mgt: 120, tvct: 320 }
+/** How long before its time a unit may come: 2.4.2.6 allows 1 s for all but H.264 and HEVC, which have 10 s. */
+const LONGEST_HOLD: Record<VideoCodec, number> = { h264: 2000 * MS, hevc: 2000 * MS, mpeg2: 950 * MS }
 const AUDIO_HOLD = 400 * MS
+/** Teletext is shown 40 ms after its packet by many receivers, whatever its PTS. A page of subtitles takes long at the rate of its decoder. */
+const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
 /** The encoders' own buffer is that full when the first picture leaves it. */
 const START_FULLNESS = 0.9
 const SHORTEST_START = 200 * MS
+/** What is left of a level's rate beside headers and stuffing. */
+const LEVEL_SHARE = 0.9
+/** The share of the encoder's rate that a variable multiplex may need for pictures, if it starts that much later. */
+const PEAK = 2
+/** Beside the pictures themselves: headers and stuffing. */
+const FLOOR_SHARE = 1.08
 /** Of a variable rate: it is constant for that long. */
 const LONGEST_SPAN = 36 * MS
 const SHORTEST_SPAN = 4 * MS
+/** Before its deadline: audio goes first; audio goes first in every other packet. */
+const CRITICAL = 12 * MS
+const URGENT = 40 * MS
 /** Bytes of PES headers and stuffing of an audio frame. */
 const AUDIO_EXTRA_BYTES = 30
 /** Media that must be there before a packet can be chosen. */
-const AHEAD = VIDEO_HOLD + 2 * LONGEST_SPAN
+const AHEAD = 2000 * MS + 2 * LONGEST_SPAN
 const PACKET_TICKS_KBPS = PACKET_BYTES * 8 * 27_000
 const HEAD_BYTES = 4096
 const FRAME_SECONDS: Record<AudioCodec, number> = { aac: 1024 / 48_000, mp2: 1152 / 48_000, ac3: 1536 / 48_000 }
@@ -64,6 +81,8 @@ interface Running {
   repeats: Repeats
   cues: CueLane | null
   span: number
+  /** Of a variable rate: packets of pictures for a span where there are any to send. */
+  floor: number
 }
 
 export class Multiplexer {
@@ -85,6 +104,9 @@ export class Multiplexer {
   /** Of a variable rate: the part of a packet of pictures that is still to be sent. */
   #owed = 0
   #isIdle = false
+  /** Packets of pictures that are left for this span. */
+  #quota = Infinity
+  #wasAudio = false
 
   constructor(options: MultiplexOptions) {
     this.#options = options
@@ -92,21 +114,19 @@ export class Multiplexer {
 
   /** Access units that came too late for their decoder: its encoder did not keep to the rate. */
   get late(): number {
-    return [...this.#lanes.values()].reduce((sum, { late }) => sum + late, 0)
+    return [...this.#lanes.values()].reduce((sum, { kind, late }) => sum + (kind === 'data' ? 0 : late), 0)
   }
 
-  /** The bytes that are final now. */
-  push(chunk: Uint8Array): Uint8Array[] {
+  /** The bytes that are final now, a block at a time: a pause in the stream may be long at a constant rate. */
+  *push(chunk: Uint8Array): Generator<Uint8Array> {
     for (const unit of this.#reader.push(chunk)) this.#add(unit)
-    this.#run()
-    return this.#out.taken()
+    yield* this.#run()
   }
 
-  end(): Uint8Array[] {
+  *end(): Generator<Uint8Array> {
     for (const unit of this.#reader.end()) this.#add(unit)
     this.#ended = true
-    this.#run()
-    return this.#out.taken()
+    yield* this.#run()
   }
 
   #add(unit: Unit): void {
@@ -120,7 +140,7 @@ export class Multiplexer {
       this.#firstVideo = unit
   }
 
-  #run(): void {
+  *#run(): Generator<Uint8Array> {
     if (this.#running === null) {
       if (this.#firstVideo === null || !this.#isKnown(timeOf(this.#firstVideo) + AHEAD)) return
       this.#running = this.#start(this.#reader.map!, this.#firstVideo)
@@ -131,11 +151,13 @@ export class Multiplexer {
       if (this.#ended && lanes.every(({ isEmpty }) => isEmpty)) {
         // Cues that come after the end.
         for (let left = cues?.count(Infinity, Infinity) ?? 0; left > 0; left--) cues?.send(this.#out)
-        return
+        break
       }
       if (isConstant) this.#slotOfConstant(this.#running)
       else this.#spanOfVariable(this.#running)
+      if (this.#out.isFull) yield* this.#out.taken()
     }
+    yield* this.#out.taken()
   }
 
   #isKnown(time: number): boolean {
@@ -144,38 +166,48 @@ export class Multiplexer {
 
   #start(map: ProgramMap, first: Unit): Running {
     const { video, audio, profile, service, mapPid, videoPid, audioPid, cues } = this.#options
+    const type = map.streams.find(isVideo)!.type
+    const limits = videoLimits(video, levelOf(video.codec, type, first))
+    const delay = startDelay(this.#options, limits)
     let track = 0
     const streams: ElementaryStream[] = []
     const lanes = map.streams.map((stream): Lane => {
       if (isVideo(stream)) {
         streams.push({ ...stream, pid: videoPid })
-        const limits = videoLimits(video, levelOf(video.codec, stream.type, first))
-        return new Lane({ pid: videoPid, kind: 'video', limits, hold: VIDEO_HOLD })
+        return new Lane({ pid: videoPid, kind: 'video', limits, hold: delay })
       }
-      const sound = audio[track]!
+      const sound = audio[track]
       const pid = audioPid + track
       track += 1
-      streams.push({ ...stream, pid })
-      const limits = audioLimits(sound.codec, sound.channels, sound.bitrateKbps, profile)
-      return new Lane({ pid, kind: 'audio', limits, hold: AUDIO_HOLD })
+      if (sound === undefined) {
+        streams.push({ ...stream, pid })
+        return new Lane({ pid, kind: 'data', limits: dataLimits(kindOf(stream)), hold: DATA_HOLD[kindOf(stream)] })
+      }
+      streams.push(declaredSound({ ...stream, pid }, sound, profile))
+      const own = audioLimits(sound.codec, sound.channels, sound.bitrateKbps, profile)
+      return new Lane({ pid, kind: 'audio', limits: own, hold: AUDIO_HOLD })
     })
     for (const [index, { pid }] of map.streams.entries()) this.#lanes.set(pid, lanes[index]!)
-    for (const unit of this.#early.splice(0)) this.#lanes.get(unit.pid)?.add(unit)
-
-    const filling = (START_FULLNESS * video.bufferBits * 27_000) / video.maxKbps
-    const delay = Math.min(Math.max(filling, SHORTEST_START), VIDEO_HOLD)
-    const firsts = lanes.flatMap(({ kind, next }) => (kind === 'audio' && next !== null ? [timeOf(next)] : []))
+    const sounds = new Set(lanes.flatMap(({ kind }, at) => (kind === 'audio' ? [map.streams[at]!.pid] : [])))
+    const firsts = this.#early.filter(({ pid }) => sounds.has(pid)).map(timeOf)
     // Whole ticks of 90 kHz, and a table or two before the first picture.
     this.#now = 300 * Math.floor(Math.min(timeOf(first) - delay, ...firsts.map((time) => time - SHORTEST_START)) / 300)
     this.#base = this.#now
-    const own: ProgramMap = { ...map, program: service.id, clockPid: videoPid, streams }
+    for (const unit of this.#early.splice(0)) {
+      const lane = this.#lanes.get(unit.pid)
+      // Data of before the first picture.
+      if (lane?.kind !== 'data' || timeOf(unit) > this.#now) lane?.add(unit)
+    }
+    const own = declaredProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
     const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
+    const tableMs = this.#options.rateKbps === null ? TABLE_VARIABLE_MS : TABLE_MS
     const repeated = [
-      { pid: PAT_PID, section: writePat(service, mapPid), everyMs: TABLE_MS },
-      { pid: mapPid, section: writePmt(declared), everyMs: TABLE_MS },
-      { pid: SDT_PID, section: writeSdt(service), everyMs: SERVICE_MS },
+      { pid: PAT_PID, section: writePat(service, mapPid), everyMs: tableMs },
+      { pid: mapPid, section: writePmt(declared), everyMs: tableMs },
+      ...(profile === 'atsc' ? psip(service, videoPid, streams) : [sdt(service)]),
     ]
     const repeats = new Repeats(repeated, this.#now)
+    const span = spanOf(audio, lanes)
     // A receiver reads the tables before anything else.
     while (repeats.send(this.#out, this.#now)) if (this.#options.rateKbps !== null) this.#advance()
     this.#clocked = this.#now
@@ -184,7 +216,11 @@ export class Multiplexer {
       video: lanes.find(({ kind }) => kind === 'video')!,
       repeats,
       cues: cues === null ? null : new CueLane(cues.pid, cues.list, first.pts),
-      span: spanOf(audio, lanes),
+      span,
+      // Without peaks nothing can be made up for later.
+      floor: hasPeaks(this.#options, limits)
+        ? 0
+        : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK / (8 * 184),
     }
   }
 
@@ -213,48 +249,63 @@ export class Multiplexer {
     const { lanes, video, repeats, cues, span } = running
     const now = this.#now
     let wanted = repeats.count(now + span) + (cues?.count(Math.floor(now / 300), upcoming(video)) ?? 0)
-    for (const lane of lanes)
-      wanted += lane.kind === 'video' ? this.#pictures(lane, now, span) : lane.room(now)
+    for (const lane of lanes) if (lane !== video) wanted += lane.room(now)
+    const pictures = this.#pictures(video, now, span)
+    wanted += pictures
     this.#now += span
     // Only behind a clock alone: packets before it would be taken to be spread over the pause as well.
     if (wanted === 0 && this.#isIdle && now + span - this.#clocked <= CLOCK_LATEST) return
     this.#isIdle = wanted === 0
-    const packets = wanted + (video.deadline(now) === null ? 1 : 0)
+    // The first one is the clock's, whether or not a picture goes with it.
+    const hasPicture = video.deadline(now) !== null
+    this.#quota = pictures
+    const packets = wanted + (hasPicture && pictures > 0 ? 0 : 1)
     for (let packet = 0; packet < packets; packet++) {
       const time = now + Math.floor((packet * span) / packets)
-      if (!this.#send(running, time, packet === 0) && packet > 0) this.#out.stuffing()
+      if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.stuffing()
     }
+    // What found no room in the transport buffer comes later, what went beyond it has gone already.
+    this.#owed += this.#quota
   }
 
   /** Packets of pictures for a span: no more than needed, so that there is one for every clock. */
   #pictures(video: Lane, now: number, span: number): number {
-    this.#owed = Math.min(video.room(now), this.#owed + video.pace(now, span))
-    const packets = Math.floor(this.#owed)
+    this.#owed = Math.min(video.room(now), this.#owed + Math.max(video.pace(now, span), this.#running!.floor))
+    const packets = Math.max(0, Math.floor(this.#owed))
     this.#owed -= packets
     return packets
   }
 
   /** One packet at `now`; false where nothing may be sent. `clock`: it has to be one with the clock. */
-  #send({ lanes, video, repeats, cues }: Running, now: number, clock: boolean): boolean {
+  #send({ lanes, video, repeats, cues }: Running, now: number, clock: boolean, until = now): boolean {
     if (clock) return this.#sendClock(video, now)
-    if (repeats.send(this.#out, now)) return true
+    if (repeats.send(this.#out, now, until)) return true
     if (cues !== null && cues.count(Math.floor(now / 300), null) > 0) {
       cues.send(this.#out)
       return true
     }
-    let chosen: Lane | null = null
-    let earliest = Infinity
-    for (const lane of lanes) {
-      const deadline = lane.deadline(now)
-      if (deadline === null || deadline >= earliest) continue
-      chosen = lane
-      earliest = deadline
-    }
+    const chosen = this.#balanced(lanes, video, now)
     if (chosen === null) return false
+    this.#wasAudio = chosen !== video
     if (chosen !== video) chosen.send(this.#out, now, null)
     else if (cues !== null && cues.count(-Infinity, upcoming(video)) > 0) cues.send(this.#out)
     else this.#sendPicture(video, now, now - this.#clocked >= CLOCK_WANTED || (video.begins && video.next!.isKey))
     return true
+  }
+
+  /**
+   * Pictures whenever their transport buffer has room, which is hardly emptied faster than they are used up: a row of audio packets
+   * would cost them time that never comes back. Audio in between, and first only where it is urgent.
+   */
+  #balanced(lanes: readonly Lane[], video: Lane, now: number): Lane | null {
+    const others = lanes.filter((lane) => lane !== video)
+    return (
+      earliest(others, now, now + CRITICAL) ??
+      (this.#wasAudio ? null : earliest(others, now, now + URGENT)) ??
+      (this.#quota <= 0 || video.deadline(now) === null ? null : video) ??
+      earliest(others, now) ??
+      (video.deadline(now) === null ? null : video)
+    )
   }
 
   #sendClock(video: Lane, now: number): boolean {
@@ -269,14 +320,65 @@ export class Multiplexer {
   }
 
   #sendPicture(video: Lane, now: number, withClock: boolean): void {
+    this.#quota -= 1
     video.send(this.#out, now, withClock ? now : null)
     if (withClock) this.#clocked = now
   }
 }
 
+function sdt(service: Service): Repeated {
+  return { pid: SDT_PID, section: writeSdt(service), everyMs: SERVICE_MS }
+}
+
+function psip(service: Service, clockPid: number, streams: readonly ElementaryStream[]): Repeated[] {
+  const located = streams.map(({ type, pid, descriptors }) => ({ type, pid, language: languageOf(descriptors) }))
+  const section = writeTvct(service, clockPid, located)
+  return [
+    { pid: PSIP_PID, section: writeMgt(section), everyMs: GUIDE_MS.mgt },
+    { pid: PSIP_PID, section, everyMs: GUIDE_MS.tvct },
+  ]
+}
+
+/** teletext_descriptor; else DVB subtitles. */
+function kindOf({ descriptors }: ElementaryStream): 'teletext' | 'subtitles' {
+  return readDescriptors(descriptors).some(({ tag }) => tag === 0x56) ? 'teletext' : 'subtitles'
+}
+
+/** ISO_639_language_descriptor. */
+function languageOf(descriptors: Uint8Array): string | null {
+  const body = readDescriptors(descriptors).find(({ tag }) => tag === 0x0a)?.body
+  return body === undefined || body.length < 3 ? null : String.fromCharCode(...body.subarray(0, 3))
+}
+
+/** The one of which a packet is due first, and before `limit`; null where none may be sent. */
+function earliest(lanes: readonly Lane[], now: number, limit = Infinity): Lane | null {
+  let chosen: Lane | null = null
+  let soonest = limit
+  for (const lane of lanes) {
+    const deadline = lane.deadline(now)
+    if (deadline === null || deadline >= soonest) continue
+    chosen = lane
+    soonest = deadline
+  }
+  return chosen
+}
+
 /** PTS of a picture that begins with the next packet of its stream. */
 function upcoming(video: Lane): number | null {
   return video.begins ? (video.next?.pts ?? null) : null
+}
+
+/** A variable rate may be higher than the encoder's for a while, where the level allows that. */
+function hasPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: Limits): boolean {
+  return rateKbps === null && transportRate > PEAK * video.maxKbps * 1000
+}
+
+/** From the first packet to the first picture: until the decoder's buffer is as full as the encoder's model has it. */
+function startDelay(options: MultiplexOptions, limits: Limits): number {
+  const { codec, bufferBits, maxKbps } = options.video
+  const rate = hasPeaks(options, limits) ? PEAK * LEVEL_SHARE * maxKbps : maxKbps
+  const filling = (START_FULLNESS * bufferBits * 27_000) / rate
+  return Math.min(Math.max(filling, SHORTEST_START), LONGEST_HOLD[codec])
 }
 
 /** So short that no audio buffer runs dry between two of them. */

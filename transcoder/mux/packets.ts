@@ -62,6 +62,11 @@ export class PacketWriter {
     block.fill(STUFFING, at + 4, at + PACKET_BYTES)
   }
 
+  /** A block is ready to be taken. */
+  get isFull(): boolean {
+    return this.#full.length > 0
+  }
+
   /** What was written since the last time. */
   taken(): Uint8Array[] {
     const parts = this.#full

@@ -47,9 +47,9 @@ export class Repeats {
     )
   }
 
-  /** Writes the next packet that is due; false where none is. */
-  send(out: PacketWriter, now: number): boolean {
-    const entry = this.#entries.find(({ due, left }) => left > 0 || due <= now)
+  /** Writes the next packet that is due, or that will be before the next chance to send it; false where none is. */
+  send(out: PacketWriter, now: number, until = now): boolean {
+    const entry = this.#entries.find(({ due, left }) => left > 0 || due <= until)
     if (entry === undefined || !this.#bucket.hasRoom(now, PACKET_BYTES)) return false
     if (entry.left === 0) {
       entry.left = entry.packets.length

@@ -14,6 +14,8 @@ export interface Service {
   id: number
   name: string
   provider: string
+  /** service_type (EN 300 468, table 89). */
+  type: number
 }
 
 /** original_network_id of a stream that belongs to no network (ETSI TS 101 162: user defined, from 0xff01). */
@@ -21,8 +23,6 @@ const NO_NETWORK = 0xff01
 /** SDT of the stream in which it is. */
 const SDT_ACTUAL = 0x42
 const SERVICE_DESCRIPTOR = 0x48
-/** service_type: digital television; with H.264 in HD, with HEVC (EN 300 468, table 89). */
-const TELEVISION = 0x01
 const RUNNING = 4
 
 export function word(value: number): [number, number] {
@@ -44,9 +44,9 @@ export function writePat({ stream, id }: Service, mapPid: number): Uint8Array {
   return longSection(0x00, 0xb0, stream, [...word(id), 0xe0 | (mapPid >> 8), mapPid & 0xff])
 }
 
-export function writeSdt({ stream, id, name, provider }: Service): Uint8Array {
+export function writeSdt({ stream, id, name, provider, type }: Service): Uint8Array {
   const [from, called] = [text(provider), text(name)]
-  const service = [TELEVISION, from.length, ...from, called.length, ...called]
+  const service = [type, from.length, ...from, called.length, ...called]
   const descriptor = [SERVICE_DESCRIPTOR, service.length, ...service]
   return longSection(SDT_ACTUAL, 0xf0, stream, [
     ...[...word(NO_NETWORK), 0xff],
@@ -63,7 +63,7 @@ const UTF8 = 0x15
 
 /** Plain characters need no sign of their table, which the first byte is else. */
 function text(value: string): number[] {
-  if (/^[\x20-\x7e]*$/.test(value)) return [...value].slice(0, LONGEST_NAME_BYTES).map((sign) => sign.charCodeAt(0))
+  if (/^[\x20-\x7e]*$/.test(value)) return [...new TextEncoder().encode(value).subarray(0, LONGEST_NAME_BYTES)]
   const bytes: number[] = []
   for (const sign of value) {
     const own = new TextEncoder().encode(sign)

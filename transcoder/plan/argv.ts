@@ -157,10 +157,12 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
   return [
     ...['-map', `[v${position}]`],
     ...output.audio.flatMap((_track, order) => ['-map', `[a${position}_${order}]`]),
+    ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
     // Nothing of the source's own text: titles may be private, and chapters would become a track.
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...videoEncoder(plan, output.video, cores),
     ...output.audio.flatMap(audioEncoder),
+    ...subtitles(plan),
     ...(output.container === 'mp4' ? mp4(output) : encoderStream),
   ]
 }
@@ -172,6 +174,17 @@ function audioFileArgs(file: AudioFilePlan, position: number): string[] {
     ...['-fflags', '+bitexact'],
     // ipod = mp4 with the brand that players of .m4a ask for. The other two are their frames, one after another.
     ...(file.container === 'm4a' ? ['-movflags', '+faststart', '-f', 'ipod'] : ['-f', file.container]),
+  ]
+}
+
+/** As they are. Their descriptors need the languages, which go with the rest of the metadata. */
+function subtitles({ subtitles: copied = [] }: Plan): string[] {
+  if (copied.length === 0) return []
+  return [
+    ...['-c:s', 'copy'],
+    ...copied.flatMap(({ languages }, order) =>
+      languages === null ? [] : [`-metadata:s:s:${order}`, `language=${languages}`],
+    ),
   ]
 }
 

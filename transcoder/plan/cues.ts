@@ -1,8 +1,8 @@
 // In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
 // Not in charge of: finding them (transcoder/mpegts/scan.ts), putting them into the output (transcoder/mpegts/inject.ts).
 import type { Warning } from '#contract/errors.ts'
-import type { JobSpec } from '#contract/spec.ts'
-import type { AudioPlan, CuePlan } from './plan.ts'
+import type { JobSpec, ServiceSpec } from '#contract/spec.ts'
+import type { CuePlan } from './plan.ts'
 import type { Rational } from './media.ts'
 import { PlanError } from './problem.ts'
 import { framesPerStep } from './rate.ts'
@@ -17,10 +17,10 @@ export interface SourceCues {
 }
 
 const TICKS = 90_000
-/** Where ffmpeg's muxer puts things (mpegtsenc.c): tables of DVB, the program map, then one PID for each stream. */
-const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1fff]
-const MAP_PID = 0x1000
-const FIRST_STREAM_PID = 0x100
+/** Tables of a transport stream, and null packets. */
+const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1ffb, 0x1fff]
+/** Of segments, which ffmpeg's muxer writes. */
+const MUXER_PIDS = { mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 }
 /** One argument of a process holds 128 KiB (Linux, MAX_ARG_STRLEN); a splice point takes some 35 bytes of it. */
 const MOST_SPLICE_POINTS = 2000
 /** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
@@ -48,10 +48,15 @@ export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warni
   return { pid, streamType: cues.cueStreamType }
 }
 
-/** Throws PlanError where the cues' PID is one that the output's muxer uses. */
-export function requireFreePid({ pid }: CuePlan, audio: readonly AudioPlan[]): void {
-  const streams = Array.from({ length: 1 + audio.length }, (_, position) => FIRST_STREAM_PID + position)
-  const inUse = [...TABLE_PIDS, MAP_PID, ...streams]
+/** Throws PlanError where the cues' PID is one that the output uses. `tracks` beside the video; `service`: null = segments. */
+export function requireFreePid({ pid }: CuePlan, tracks: number, service: ServiceSpec | null): void {
+  const { mapPid, videoPid, audioPid } = service ?? MUXER_PIDS
+  const inUse = [
+    ...TABLE_PIDS,
+    mapPid,
+    videoPid,
+    ...Array.from({ length: tracks }, (_, position) => audioPid + position),
+  ]
   if (!inUse.includes(pid)) return
   throw new PlanError(
     'unsupported_combination',

@@ -20,6 +20,7 @@ import { checkProgram, pidsOf } from './program.ts'
 import { planPackaging } from './packaging.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
+import { planSubtitles, subtitleKbps } from './subtitles.ts'
 import { commonRate, gopOf, outputRate, sourceRate } from './rate.ts'
 import { checkSourceSize } from './sourceSize.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
@@ -87,7 +88,9 @@ export function planJob(
   warnSilentProfiles(spec, warnings)
 
   const cues = planCues(spec, found, warnings)
-  warnSource(media, cues === null ? [] : (found?.pids ?? []), read, abilities, warnings)
+  const subtitles = planSubtitles(spec, media)
+  const kept = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
+  warnSource(media, kept, read, abilities, warnings)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const grid = spec.packaging === null ? null : commonRate(spec, rate)
@@ -108,13 +111,14 @@ export function planJob(
   }))
   const packaging = spec.packaging === null ? null : planPackaging(spec, spec.packaging, media, planned, warnings)
   if (cues !== null && (packaging === null || packaging.hls === 'ts'))
-    for (const { audio } of planned) requireFreePid(cues, audio)
+    for (const { audio } of planned)
+      requireFreePid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
     const muxRateKbps =
       container === 'ts' && profile.mode === 'cbr'
-        ? muxRate(plan.bitrateKbps, audio) + (cues === null ? 0 : CUE_KBPS)
+        ? muxRate(plan.bitrateKbps, audio) + (cues === null ? 0 : CUE_KBPS) + subtitleKbps(subtitles)
         : null
     const durationSeconds = lengthWith(audio)
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
@@ -159,6 +163,8 @@ export function planJob(
     deepProbe: looksDeeper(spec, media),
     hevcCaptionsOption: abilities.hevcCaptions,
     cues,
+    service: outputs.some((output) => output.container === 'ts') ? spec.service : null,
+    subtitles,
     outputs,
     audioFiles,
     warnings: unique(spec.ladder === null ? warnings : warnings.map(aboutLadder)),

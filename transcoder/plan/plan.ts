@@ -1,7 +1,7 @@
 // In charge of: the complete plan of one task. No field is optional: what was open in the job is decided here.
 // Not in charge of: deciding (decide.ts), spelling it as argv (argv.ts), running it (transcoder/run.ts).
 import type { Warning } from '#contract/errors.ts'
-import type { AudioCodec, BitrateMode, Quality, VideoCodec } from '#contract/spec.ts'
+import type { AudioCodec, BitrateMode, Quality, ServiceSpec, VideoCodec } from '#contract/spec.ts'
 import type { MasteringDisplay, Rational } from './media.ts'
 
 /**
@@ -146,6 +146,15 @@ export interface OutputPlan {
   muxRateKbps: number | null
 }
 
+/** A stream of the source that the outputs carry as it is. */
+export interface SubtitlePlan {
+  /** In the source. */
+  pid: number
+  kind: 'teletext' | 'subtitles'
+  /** ISO 639-2, with commas between several; null = not stated. */
+  languages: string | null
+}
+
 /** How SCTE-35 cues are declared in the outputs. */
 export interface CuePlan {
   pid: number
@@ -264,6 +273,10 @@ export interface Plan {
   hevcCaptionsOption: boolean
   /** null: no cues are passed through. */
   cues: CuePlan | null
+  /** null: no single file is a transport stream. Missing in a plan of an earlier transcoder. */
+  service?: ServiceSpec | null | undefined
+  /** Missing in a plan of an earlier transcoder. */
+  subtitles?: SubtitlePlan[] | undefined
   outputs: OutputPlan[]
   audioFiles: AudioFilePlan[]
   warnings: Warning[]

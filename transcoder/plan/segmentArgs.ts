@@ -113,17 +113,21 @@ function muxer(form: SegmentForm, { video }: SegmentEncode): Record<string, stri
         ...(video === null ? { avoid_negative_ts: 'make_zero' } : {}),
       }
     case 'ts':
-      return pesStream(common)
+      return pesStream(common, LEAD_SECONDS)
   }
 }
 
+/** From the clock to the time of the picture that comes with it: more than a picture takes, so that by the clock none is late. */
+const LEAD_SECONDS = 0.1
+
 /** A variable rate also for cbr, whose filler is in the pictures: null packets would be downloaded for nothing. */
-function pesStream(common: Record<string, string>): Record<string, string> {
+function pesStream(common: Record<string, string>, leadSeconds: number): Record<string, string> {
   return {
     ...common,
     f: 'mpegts',
-    max_delay: '0',
-    output_ts_offset: `${TS_ORIGIN_TICKS / 90_000}`,
+    // ffmpeg's clock is as much behind the time stamps, which it moves by twice that.
+    max_delay: `${leadSeconds * 1e6}`,
+    output_ts_offset: `${TS_ORIGIN_TICKS / 90_000 - 2 * leadSeconds}`,
     mpegts_flags: '+resend_headers',
     // One frame a packet: a segment's sound is not in a packet that began in the one before.
     pes_payload_size: '0',
@@ -133,7 +137,7 @@ function pesStream(common: Record<string, string>): Record<string, string> {
 }
 
 /** What a multiplexer of ours takes: a transport stream without delays, each access unit a PES packet of its own. */
-export const encoderStream: readonly string[] = Object.entries(pesStream({ fflags: '+bitexact' })).flatMap(
+export const encoderStream: readonly string[] = Object.entries(pesStream({ fflags: '+bitexact' }, 0)).flatMap(
   ([name, value]) => [`-${name}`, value],
 )
 

@@ -12,6 +12,7 @@ import {
   tooLowMessage,
 } from './bitrate.ts'
 import type { Findings } from './problems.ts'
+import { checkService } from './service.ts'
 import type { AudioProfileFields, Draft, VideoProfileFields } from './request.ts'
 
 export function checkCombinations(draft: Draft, findings: Findings): void {
@@ -26,6 +27,7 @@ export function checkCombinations(draft: Draft, findings: Findings): void {
   checkLoudness(draft, findings)
   warnUnusedAudio(draft, findings)
   checkContainer(draft, findings)
+  checkService(draft, findings)
   warnWithoutEffect(draft, findings)
 }
 

@@ -9,7 +9,15 @@ import { readCredentials, type Credentials } from './credentials.ts'
 import { directoryOf, renditionOutput, rootOf, specOutput } from './destination.ts'
 import { checkDestinations } from './destinations.ts'
 import type { Problem, Warning } from './errors.ts'
-import { AUDIO_PROFILES, MAX_NESTING, MAX_VALUES, VIDEO_PROFILES } from './limits.ts'
+import {
+  AUDIO_PROFILES,
+  DEFAULT_MAP_PID,
+  DEFAULT_VIDEO_PID,
+  MAX_NESTING,
+  MAX_VALUES,
+  SERVICE_NAME_CHARACTERS,
+  VIDEO_PROFILES,
+} from './limits.ts'
 import { readMetadata, type Metadata } from './metadata.ts'
 import { checkPackaging, packagingOf } from './packaging.ts'
 import { Findings } from './problems.ts'
@@ -28,7 +36,7 @@ import {
   type Provider,
   type VideoProfileFields,
 } from './request.ts'
-import type { JobSpec } from './spec.ts'
+import type { JobSpec, ServiceSpec } from './spec.ts'
 
 export type { Credentials } from './credentials.ts'
 export type { Provider } from './request.ts'
@@ -197,6 +205,20 @@ function redactAddresses(draft: Draft): JobSecrets['addresses'] {
   return full
 }
 
+function serviceOf(config: JobConfig, sourceName: string): ServiceSpec {
+  const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
+  return {
+    profile: config.ts_profile ?? null,
+    name: config.service_name || sourceName.slice(0, SERVICE_NAME_CHARACTERS) || 'Service',
+    provider: config.service_provider || 'Splicepoint',
+    id: config.service_id ?? 1,
+    transportStreamId: config.transport_stream_id ?? 1,
+    mapPid: config.pmt_pid ?? DEFAULT_MAP_PID,
+    videoPid,
+    audioPid: config.audio_pid ?? videoPid + 1,
+  }
+}
+
 export function inputProvider(config: JobConfig): Provider {
   return config.cloud_credentials.input.cloud_provider
 }
@@ -233,6 +255,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     passCues: config.scte35_passthough,
     // 2.1 scte35_pid_remap: −1 and absent are the source's.
     cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
+    service: serviceOf(config, inputName(sourceName)),
     aspect: config.video_aspect_ratio,
     transform: config.picture_transform,
     // Decision "rotation_blackness": absent = black.

@@ -51,6 +51,16 @@ export const MAX_LOGO_BYTES = 5_000_000
 export const MAX_LOGO_PIXELS = 4096 * 4096
 /** −1 (the source's PID) is allowed beside the range. */
 export const SCTE35_PID = { minimum: 32, maximum: 8190 } as const
+/** Of our own streams: below what ATSC keeps for its tables. */
+export const STREAM_PID = { minimum: 32, maximum: 8186 } as const
+/** Where ffmpeg's muxer puts them, and where receivers of earlier outputs look. */
+export const DEFAULT_MAP_PID = 0x1000
+export const DEFAULT_VIDEO_PID = 0x100
+/** program_number 0 is the network's. */
+export const SERVICE_ID = { minimum: 1, maximum: 65_535 } as const
+export const TRANSPORT_STREAM_ID = { minimum: 0, maximum: 65_535 } as const
+/** Two names fit in one service descriptor, whatever the script. */
+export const SERVICE_NAME_CHARACTERS = 40
 /** 16 bits; 0 is the network's own (ISO/IEC 13818-1, 2.4.4.5). */
 export const PROGRAM_NUMBER = { minimum: 1, maximum: 65535 } as const
 /** Of `max_source_errors`; more than that is no limit worth naming. */
@@ -163,6 +173,7 @@ export function publishedLimits(quotas: {
     program_number: PROGRAM_NUMBER,
     max_source_errors: SOURCE_ERRORS,
     scte35_pid_remap: { ...SCTE35_PID, also: [-1] },
+    transport_stream: { pids: STREAM_PID, service_id: SERVICE_ID, transport_stream_id: TRANSPORT_STREAM_ID },
     string_lengths: MAX_LENGTH,
     output_path_bytes: OUTPUT_PATH_BYTES,
     video_bitrate_kbps: {

@@ -141,6 +141,20 @@ export const taskPlan = z.object({
   deepProbe: z.boolean(),
   hevcCaptionsOption: z.boolean(),
   cues: z.nullable(z.object({ pid: count, streamType: count })),
+  subtitles: z.optional(
+    z
+      .array(z.object({ pid: count, kind: z.enum(['teletext', 'subtitles']), languages: z.nullable(z.string()) }))
+      .check(z.maxLength(100)),
+  ),
+  service: z.optional(
+    z.nullable(
+      z.object({
+        profile: z.nullable(z.enum(['dvb', 'atsc'])),
+        ...{ name: z.string(), provider: z.string() },
+        ...{ id: count, transportStreamId: count, mapPid: count, videoPid: count, audioPid: count },
+      }),
+    ),
+  ),
   outputs: z
     .array(
       z.object({

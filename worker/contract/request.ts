@@ -97,6 +97,12 @@ const optionalText = (description: string, maximum: number) =>
     description,
     expects: `a string of at most ${maximum} characters`,
   })
+/** Of what a receiver shows: printable, and no more than its descriptor holds. '' = not given. */
+const optionalServiceName = (description: string) =>
+  field(z.optional(z.string().check(z.maxLength(limits.SERVICE_NAME_CHARACTERS), z.regex(/^[^\p{C}]*$/u))), {
+    description,
+    expects: `a string of at most ${limits.SERVICE_NAME_CHARACTERS} characters without control characters`,
+  })
 /** Read by packaging.ts: nothing, in any of its forms, is as good as a time. */
 const optionalTime = (description: string) =>
   field(z.optional(z.unknown()), { description, expects: 'a time with a time zone, like "2026-01-31T20:15:00Z"' })
@@ -213,6 +219,8 @@ const CACHE_CONTROL = new RegExp(`^$|^${directive}(?: ?, ?${directive})*$`)
 
 export const LADDERS = ['auto'] as const
 
+export const TS_PROFILES = ['dvb', 'atsc'] as const
+
 export const PICTURE_TRANSFORMS = ['none', 'letterbox', 'crop', 'stretch', 'hflip', 'vflip', 'rotate180'] as const
 
 export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_right'] as const
@@ -271,6 +279,26 @@ export const jobFields = z.object({
     also: -1,
     whole: true,
   }),
+  ts_profile: optionalChoice(
+    'Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT.',
+    TS_PROFILES,
+  ),
+  service_name: optionalServiceName('Name of the service in ts files; absent = the name of the source.'),
+  service_provider: optionalServiceName('Provider of the service in ts files; absent = Splicepoint.'),
+  service_id: optionalNumber('service_id (program_number) of ts files; absent = 1.', {
+    ...limits.SERVICE_ID,
+    whole: true,
+  }),
+  transport_stream_id: optionalNumber('transport_stream_id of ts files; absent = 1.', {
+    ...limits.TRANSPORT_STREAM_ID,
+    whole: true,
+  }),
+  pmt_pid: optionalNumber('PID of the PMT of ts files; absent = 4096.', { ...limits.STREAM_PID, whole: true }),
+  video_pid: optionalNumber('PID of the video of ts files; absent = 256.', { ...limits.STREAM_PID, whole: true }),
+  audio_pid: optionalNumber(
+    'PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1.',
+    { ...limits.STREAM_PID, whole: true },
+  ),
   create_tar_file: optionalFlag('Also store the segmented output as one tar archive.'),
   audio_volume: numberWithDefault('Volume in percent.', limits.AUDIO_VOLUME, 100),
   h264_quality: choice('Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2.', ['good', 'better', 'best'], 'good'),

@@ -76,6 +76,19 @@ export interface PackagingSpec {
   programStart: number
 }
 
+/** Signalling of a transport stream (ts_profile and what belongs to it). */
+export interface ServiceSpec {
+  profile: 'dvb' | 'atsc' | null
+  /** As a receiver shows them. */
+  name: string
+  provider: string
+  id: number
+  transportStreamId: number
+  mapPid: number
+  videoPid: number
+  audioPid: number
+}
+
 export interface JobSpec {
   container: Container
   /** null = single files. */
@@ -90,6 +103,8 @@ export interface JobSpec {
   passCues: boolean
   /** PID of the cues in the outputs; null = the source's. */
   cuePid: number | null
+  /** How ts files are signalled. */
+  service: ServiceSpec
   /** true = wanted, false = removed, null = kept where there are some. */
   closedCaptions: boolean | null
   aspect: Aspect

@@ -34,6 +34,10 @@ describe('the job in the service’s own words', () => {
       keepFps: true,
       passCues: false,
       cuePid: null,
+      service: {
+        ...{ profile: null, provider: 'Splicepoint', id: 1, transportStreamId: 1 },
+        ...{ name: 'My_film', mapPid: 4096, videoPid: 256, audioPid: 257 },
+      },
       logo: null,
       detelecine: false,
       audioVolume: 100,

@@ -37,31 +37,33 @@ const tracks: Record<string, AudioProfile[]> = {
   none: [],
 }
 
-describe.each(Object.keys(tracks))('with %s', (name) => {
-  test.each([
-    ['h264', 'cbr', 800],
-    ['h264', 'vbr', 800],
-    ['h264', 'qvbr', 800],
-    ['hevc', 'cbr', 800],
-    ['mpeg2', 'cbr', 3000],
-    ['mpeg2', 'vbr', 3000],
-  ] as const)('%s %s at %i kbps keeps to the T-STD', async (videoCodec, mode, bitrateKbps) => {
-    const audio = tracks[name]!
-    const spec = job({
-      ...{ videoCodec, container: 'ts', audio },
-      video: [rendition({ mode, bitrateKbps, audioProfiles: audio.map(({ index }) => index) })],
-    })
-    const { plan, outputs } = await encode(spec, clip, space.path)
-    const judged = judge(await readFile(outputs[0]))
-    expect(judged.problems).toEqual([])
-    const rate = plan.outputs[0]?.muxRateKbps ?? null
-    expect(rate !== null).toBe(mode === 'cbr')
-    // To the rounding of a clock: 1 tick of 27 MHz in 20 ms.
-    if (rate !== null) for (const kbps of judged.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(0.05)
-    const probed = await probeFile(outputs[0])
-    expect(probed.streams).toHaveLength(1 + audio.length)
-    expect(await packets(outputs[0], 'v:0')).toHaveLength(150)
+test.each([
+  ['h264', 'cbr', 800, 'mp2'],
+  ['h264', 'cbr', 800, 'aac, ac3 5.1'],
+  ['h264', 'cbr', 300, 'none'],
+  ['h264', 'vbr', 800, 'aac, ac3 5.1'],
+  ['h264', 'vbr', 200, 'mp2'],
+  ['h264', 'qvbr', 800, 'aac 5.1'],
+  ['hevc', 'cbr', 800, 'mp2'],
+  ['hevc', 'vbr', 800, 'none'],
+  ['mpeg2', 'cbr', 3000, 'aac, ac3 5.1'],
+  ['mpeg2', 'vbr', 3000, 'mp2'],
+] as const)('%s %s at %i kbps with audio: %s keeps to the T-STD', async (videoCodec, mode, bitrateKbps, name) => {
+  const audio = tracks[name]!
+  const spec = job({
+    ...{ videoCodec, container: 'ts', audio },
+    video: [rendition({ mode, bitrateKbps, audioProfiles: audio.map(({ index }) => index) })],
   })
+  const { plan, outputs } = await encode(spec, clip, space.path)
+  const judged = judge(await readFile(outputs[0]))
+  expect(judged.problems).toEqual([])
+  const rate = plan.outputs[0]?.muxRateKbps ?? null
+  expect(rate !== null).toBe(mode === 'cbr')
+  // To the rounding of a clock: 1 tick of 27 MHz in 20 ms.
+  if (rate !== null) for (const kbps of judged.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
+  const probed = await probeFile(outputs[0])
+  expect(probed.streams).toHaveLength(1 + audio.length)
+  expect(await packets(outputs[0], 'v:0')).toHaveLength(150)
 })
 
 const options: MultiplexOptions = {
@@ -69,7 +71,7 @@ const options: MultiplexOptions = {
   video: { codec: 'h264', maxKbps: 1000, bufferBits: 700_000, hasHrd: false },
   audio: [{ codec: 'aac', channels: 2, bitrateKbps: 128 }],
   profile: null,
-  service: { stream: 1, id: 1, name: 'clip', provider: 'tests' },
+  service: { stream: 1, id: 1, name: 'clip', provider: 'tests', type: 1 },
   ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101, cues: null },
 }
 

@@ -86,7 +86,7 @@ describe('the whole command', () => {
         '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop+ilme+ildct',
         `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k -a53cc 0 ${SD}`,
         '-c:a:0 mp2 -b:a:0 192k -metadata:s:a:0 language=deu -c:a:1 ac3 -b:a:1 384k -dialnorm:a:1 -31',
-        '-fflags +bitexact -f mpegts -max_delay 0 -output_ts_offset 10 -mpegts_flags +resend_headers -pes_payload_size 0 file:/task/0',
+        '-fflags +bitexact -f mpegts -max_delay 0 -output_ts_offset 10 -mpegts_flags +resend_headers -pes_payload_size 0 -pcr_period 1 file:/task/0',
       ].join(' '),
     )
   })

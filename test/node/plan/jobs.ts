@@ -14,6 +14,10 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     keepFps: true,
     passCues: false,
     cuePid: null,
+    service: {
+      ...{ profile: null, name: 'clip', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
+      ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
+    },
     aspect: 'passthrough',
     transform: 'none',
     barPercent: 0,

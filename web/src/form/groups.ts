@@ -55,6 +55,20 @@ export const groups: readonly Group[] = [
       'ts_mode_input_audio_source_stream_count',
     ],
   },
+  {
+    id: 'service',
+    title: 'Transport stream',
+    fields: [
+      'ts_profile',
+      'service_name',
+      'service_provider',
+      'service_id',
+      'transport_stream_id',
+      'pmt_pid',
+      'video_pid',
+      'audio_pid',
+    ],
+  },
   { id: 'notice', title: 'Notification', fields: ['webhook_url'] },
 ]
 
