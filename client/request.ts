@@ -34,6 +34,22 @@ export interface JobRequest {
   scte35_passthrough?: boolean | null | undefined
   /** PID of the cues; -1 = the source’s. Must be a whole number from 32 to 8190, or -1. */
   scte35_pid_remap?: number | string | null | undefined
+  /** Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT. Must be one of "dvb", "atsc". */
+  ts_profile?: 'dvb' | 'atsc' | null | undefined
+  /** Name of the service in ts files; absent = the name of the source. Must be a string of at most 40 characters without control characters. */
+  service_name?: string | null | undefined
+  /** Provider of the service in ts files; absent = Splicepoint. Must be a string of at most 40 characters without control characters. */
+  service_provider?: string | null | undefined
+  /** service_id (program_number) of ts files; absent = 1. Must be a whole number from 1 to 65535. */
+  service_id?: number | string | null | undefined
+  /** transport_stream_id of ts files; absent = 1. Must be a whole number from 0 to 65535. */
+  transport_stream_id?: number | string | null | undefined
+  /** PID of the PMT of ts files; absent = 4096. Must be a whole number from 32 to 8186. */
+  pmt_pid?: number | string | null | undefined
+  /** PID of the video of ts files; absent = 256. Must be a whole number from 32 to 8186. */
+  video_pid?: number | string | null | undefined
+  /** PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1. Must be a whole number from 32 to 8186. */
+  audio_pid?: number | string | null | undefined
   /** Also store the segmented output as one tar archive. Must be true or false. */
   create_tar_file?: boolean | null | undefined
   /** Volume in percent. Must be a number from 0 to 200. */
@@ -127,6 +143,22 @@ export interface PresetJob {
   scte35_passthrough?: boolean | null | undefined
   /** PID of the cues; -1 = the source’s. Must be a whole number from 32 to 8190, or -1. */
   scte35_pid_remap?: number | string | null | undefined
+  /** Signalling of ts files: dvb (AC-3 descriptors, teletext and DVB subtitles of the source kept) or atsc (PSIP); absent = AC-3 as in ATSC, and an SDT. Must be one of "dvb", "atsc". */
+  ts_profile?: 'dvb' | 'atsc' | null | undefined
+  /** Name of the service in ts files; absent = the name of the source. Must be a string of at most 40 characters without control characters. */
+  service_name?: string | null | undefined
+  /** Provider of the service in ts files; absent = Splicepoint. Must be a string of at most 40 characters without control characters. */
+  service_provider?: string | null | undefined
+  /** service_id (program_number) of ts files; absent = 1. Must be a whole number from 1 to 65535. */
+  service_id?: number | string | null | undefined
+  /** transport_stream_id of ts files; absent = 1. Must be a whole number from 0 to 65535. */
+  transport_stream_id?: number | string | null | undefined
+  /** PID of the PMT of ts files; absent = 4096. Must be a whole number from 32 to 8186. */
+  pmt_pid?: number | string | null | undefined
+  /** PID of the video of ts files; absent = 256. Must be a whole number from 32 to 8186. */
+  video_pid?: number | string | null | undefined
+  /** PID of the first audio track of ts files; further tracks, teletext and subtitles count up from it. Absent = video_pid + 1. Must be a whole number from 32 to 8186. */
+  audio_pid?: number | string | null | undefined
   /** Also store the segmented output as one tar archive. Must be true or false. */
   create_tar_file?: boolean | null | undefined
   /** Volume in percent. Must be a number from 0 to 200. */
