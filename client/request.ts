@@ -247,6 +247,10 @@ export interface AudioProfile {
   source_stream?: '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | number | null | undefined
   /** Dialogue level of ac3; 0 = passthrough. Must be a whole number from 0 to 31. */
   dolby_digital_dialnorm?: number | string | null | undefined
+  /** Stereo of more than two channels (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro. Must be one of "lo_ro", "lt_rt". */
+  downmix?: 'lo_ro' | 'lt_rt' | null | undefined
+  /** true = the LFE channel is part of a stereo downmix; absent = it is left out. Must be true or false. */
+  downmix_lfe?: boolean | null | undefined
   /** true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails. Must be true or false. */
   optional?: boolean | null | undefined
 }

@@ -1,18 +1,19 @@
-// In charge of: what planning must know of a source and ffprobe does not tell: dialogue levels, brightness of HDR, captions inside the pictures.
+// In charge of: what planning must know of a source and ffprobe does not tell: dialogue and downmix levels, brightness of HDR, captions inside the pictures.
 // Not in charge of: reading the bytes (ac3.ts, captions/), what follows from them (plan/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobSpec } from '#contract/spec.ts'
-import { readDialnorm } from './ac3.ts'
+import { readAc3Header } from './ac3.ts'
 import { readBrightness } from './brightness.ts'
 import { captionChannels } from './captions/channels.ts'
 import { hasSeveralMessages, readUserData, type PictureCodec } from './captions/userdata.ts'
 import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { runFfmpeg, type Programs } from './ffmpeg/run.ts'
+import { isDownmixed } from './plan/downmix.ts'
 import { wantsHdr } from './plan/hdr.ts'
-import type { MediaInfo, VideoStream } from './plan/media.ts'
+import type { AudioStream, MediaInfo, VideoStream } from './plan/media.ts'
 import { audioPad, pidsOf, videoPad } from './plan/program.ts'
 import { deepProbe, looksDeeper } from './plan/streamCount.ts'
 import { probe } from './probe.ts'
@@ -38,23 +39,17 @@ export async function inspect(
   const input = [...inputFlags(url), ...(deep ? deepProbe : []), '-i', url]
   const audio = []
   for (const stream of media.audio) {
-    const wanted = spec.audio.some(
-      (profile) => profile.codec === 'ac3' && profile.dialnorm === 0 && profile.sourceStream === stream.number,
-    )
-    if (!wanted || !['ac3', 'eac3'].includes(stream.codec)) audio.push(stream)
-    // One frame tells it: the level is a property of the programme.
-    else
-      audio.push({
-        ...stream,
-        dialnorm: readDialnorm(
+    const header = isHeaderWanted(spec, stream)
+      ? readAc3Header(
           await extract(
             engine,
             input,
             ['-map', audioPad(pidsOf(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
             places,
           ),
-        ),
-      })
+        )
+      : null
+    audio.push(header === null ? stream : { ...stream, ...header })
   }
   const video = media.video === null ? null : { ...media.video, ...(await lookIntoPictures(media.video)) }
   return { ...media, video, audio }
@@ -74,6 +69,16 @@ export async function inspect(
       activeFormat,
     }
   }
+}
+
+/** One frame tells it: levels are a property of the programme. */
+function isHeaderWanted(spec: JobSpec, stream: AudioStream): boolean {
+  if (!['ac3', 'eac3'].includes(stream.codec)) return false
+  return spec.audio.some(
+    ({ sourceStream, codec, dialnorm, channels }) =>
+      sourceStream === stream.number &&
+      ((codec === 'ac3' && dialnorm === 0) || (channels === 2 && isDownmixed(stream))),
+  )
 }
 
 /** What the captions inside of the pictures are called; empty where there are none. Throws only when the signal aborts. */

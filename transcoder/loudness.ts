@@ -8,6 +8,7 @@ import { limiter, mix } from './plan/filters.ts'
 import { shareFilters } from './plan/graph.ts'
 import { CEILING_DB, gainsToTry, soundsToMeasure } from './plan/loudness.ts'
 import type { MeasuredLoudness, MediaInfo } from './plan/media.ts'
+import type { MixPlan } from './plan/plan.ts'
 import { audioPad, pidsOf } from './plan/program.ts'
 import { deepProbe, looksDeeper } from './plan/streamCount.ts'
 
@@ -19,7 +20,7 @@ interface Options {
 
 interface Branch {
   stream: number
-  channels: 2 | 6
+  mix: MixPlan
   /** null = as it is. */
   gainDb: number | null
 }
@@ -44,12 +45,12 @@ export async function measureLoudness(
   if (target === null || wanted.length === 0) return media
   const input = [...(looksDeeper(spec, media) ? deepProbe : []), '-i', url]
   const levels = await listen(engine, url, input, wanted, media, options)
-  const sounds = wanted.flatMap(({ stream, channels }, index) => {
+  const sounds = wanted.flatMap(({ stream, mix }, index) => {
     const level = levels[index]
-    return level === undefined || level === null ? [] : [{ stream, channels, ...level, limited: [] }]
+    return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
   })
   const tries = sounds.flatMap(({ stream, ...sound }) =>
-    gainsToTry(sound, target).map((gainDb) => ({ stream, channels: sound.channels, gainDb })),
+    gainsToTry(sound, target).map((gainDb) => ({ stream, mix: sound.mix, gainDb })),
   )
   const tried = tries.length === 0 ? [] : await listen(engine, url, input, tries, media, options)
   return {
@@ -62,7 +63,7 @@ export async function measureLoudness(
           ...sound,
           limited: tries.flatMap((attempt, index) => {
             const integratedLufs = tried[index]?.integratedLufs ?? null
-            const same = attempt.stream === stream && attempt.channels === sound.channels
+            const same = attempt.stream === stream && attempt.mix === sound.mix
             return same && integratedLufs !== null ? [{ gainDb: attempt.gainDb, integratedLufs }] : []
           }),
         })),
@@ -120,9 +121,9 @@ function listeningArgs(
   ]
 }
 
-function filters({ channels, gainDb }: Branch, name: string): string[] {
+function filters({ mix: gains, gainDb }: Branch, name: string): string[] {
   return [
-    ...mix(48_000, channels === 6 ? '5.1' : 'stereo'),
+    ...mix(48_000, gains, 'back'),
     ...(gainDb === null ? [] : limiter(gainDb, CEILING_DB, 48_000)),
     // verbose: a line for every 0.1 s would be told otherwise. Peaks matter only before a limiter.
     `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}`,

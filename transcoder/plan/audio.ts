@@ -3,6 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '#contract/spec.ts'
 import { planDialnorm } from './dialnorm.ts'
+import { planMix } from './downmix.ts'
 import { planLoudness } from './loudness.ts'
 import type { MediaInfo } from './media.ts'
 import type { AudioPlan } from './plan.ts'
@@ -41,7 +42,8 @@ export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, 
     )
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
-  const loudness = planLoudness(spec, audio, stream, warnings)
+  const mix = planMix(audio, stream, warnings)
+  const loudness = planLoudness(spec, { stream, mix }, warnings)
   const normalisedLufs = loudness === null ? null : spec.loudnessLufs
   return {
     profile: audio.index,
@@ -51,6 +53,7 @@ export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, 
     sampleRate: SAMPLE_RATE,
     sourceStream: audio.sourceStream,
     language,
+    mix,
     volumePercent: spec.audioVolume,
     loudness,
     dialnorm: planDialnorm(

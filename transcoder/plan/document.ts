@@ -175,6 +175,7 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
     sampleRate: positive(stream.sample_rate) ?? 0,
     language: stream.tags?.['language'] ?? null,
     dialnorm: null,
+    downmixLevels: null,
     loudness: [],
     startSeconds: number(stream.start_time),
     durationSeconds: streamDuration(stream),

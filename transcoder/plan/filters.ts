@@ -2,7 +2,7 @@
 // Not in charge of: size and colours (scaling.ts), sharing them between outputs (graph.ts).
 import { WHITE_NITS, WHITE_SIGNAL } from './hdr.ts'
 import { CEILING_DB } from './loudness.ts'
-import type { AudioPlan, LogoPlan, Plan, VideoPlan } from './plan.ts'
+import type { AudioPlan, LogoPlan, MixPlan, Plan, VideoPlan } from './plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { scale, toneMap } from './scaling.ts'
 
@@ -109,20 +109,34 @@ function centre(outer: number, inner: number): number {
   return 2 * Math.floor((outer - inner) / 4)
 }
 
-/** ac3 numbers the surrounds of 5.1 as side channels, aac as back channels; the sound is the same. */
-const layouts = {
-  aac: { 2: 'stereo', 6: '5.1' },
-  ac3: { 2: 'stereo', 6: '5.1(side)' },
-  mp2: { 2: 'stereo', 6: 'stereo' },
-} as const
-
 export function audioFilters(audio: AudioPlan): string[] {
-  return [...mix(audio.sampleRate, layouts[audio.codec][audio.channels]), ...volume(audio)]
+  return [...mix(audio.sampleRate, audio.mix, audio.codec === 'ac3' ? 'side' : 'back'), ...volume(audio)]
 }
 
-/** A source's sound at the outputs' rate, in their channels. Gaps become silence, and the first sample is at 0 with the first picture. */
-export function mix(sampleRate: number, layout: string): string[] {
-  return [`aresample=${sampleRate}:async=1:first_pts=0`, `aformat=channel_layouts=${layout}`]
+/**
+ * A source's audio at the outputs' rate, in their channels. Gaps become silence, and the first sample is at 0 with the first frame.
+ * In float and by gains of our own: a resampler that ffmpeg inserts would choose both by the encoder behind it.
+ * `surrounds`: ac3 has those of 5.1 as side channels, aac as back channels; the audio is the same.
+ */
+export function mix(sampleRate: number, { gains }: MixPlan, surrounds: 'side' | 'back'): string[] {
+  const outputs = Object.entries(gains)
+  const layout = outputs.length === 2 ? 'stereo' : surrounds === 'side' ? '5.1(side)' : '5.1'
+  const named = (output: string) => (surrounds === 'back' ? output.replace(/^S/, 'B') : output)
+  return [
+    `aresample=${sampleRate}:async=1:first_pts=0`,
+    'aformat=sample_fmts=fltp',
+    `pan=${[layout, ...outputs.map(([output, shares]) => `${named(output)}=${sum(shares)}`)].join('|')}`,
+  ]
+}
+
+/** `FL+0.5*FC-0.5*SL`. */
+function sum(shares: Record<string, number>): string {
+  return Object.entries(shares)
+    .map(([name, gain], index) => {
+      const sign = gain < 0 ? '-' : index === 0 ? '' : '+'
+      return Math.abs(gain) === 1 ? `${sign}${name}` : `${sign}${Math.abs(gain)}*${name}`
+    })
+    .join('')
 }
 
 function volume(audio: AudioPlan): string[] {
@@ -131,10 +145,11 @@ function volume(audio: AudioPlan): string[] {
     if (limited) return limiter(gainDb, CEILING_DB, audio.sampleRate)
     return gainDb === 0 ? [] : [`volume=${gainDb}dB`]
   }
-  if (audio.volumePercent === 100) return []
-  const gain = `volume=${audio.volumePercent / 100}`
+  const gain = audio.volumePercent === 100 ? [] : [`volume=${audio.volumePercent / 100}`]
+  // What is added up may exceed full scale by 7.7 dB, and its codec adds to that.
+  if (audio.mix.limited && audio.volumePercent > 0) return [...gain, ...limit(CEILING_DB, audio.sampleRate)]
   // Louder may clip.
-  return audio.volumePercent < 100 ? [gain] : [gain, ...limit(-1, audio.sampleRate)]
+  return audio.volumePercent > 100 ? [...gain, ...limit(-1, audio.sampleRate)] : gain
 }
 
 /** A gain, and no true peak above the ceiling; both in dB. */

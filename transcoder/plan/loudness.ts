@@ -1,9 +1,10 @@
 // In charge of: loudness_lufs: which gain brings a measured sound to its target (ITU-R BS.1770, EBU R 128), and when peaks need a limiter.
 // Not in charge of: measuring (transcoder/loudness.ts), the filters (filters.ts).
 import type { Warning } from '#contract/errors.ts'
-import type { AudioProfile, JobSpec } from '#contract/spec.ts'
+import type { JobSpec } from '#contract/spec.ts'
+import { planMix } from './downmix.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from './media.ts'
-import type { AudioPlan } from './plan.ts'
+import type { AudioPlan, MixPlan } from './plan.ts'
 
 /** Highest true peak before the encoder, in dB: a lossy codec adds up to 2 dB to noise at usual rates, and the output is to stay below −1 dBTP. */
 export const CEILING_DB = -3
@@ -12,23 +13,27 @@ const STEPS_DB = [0, 0.5, 1, 2, 4, 8]
 /** Said where it is missed by more; R 128 allows 0.5 LU for a programme and 1 LU live. */
 const TOLERANCE_LU = 0.5
 
-/** The streams that are to be measured, each once for every number of channels it is mixed to. */
-export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: number; channels: 2 | 6 }[] {
+/** The streams that are to be measured, each once for every mix that is made of it. */
+export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: number; mix: MixPlan }[] {
   if (spec.loudnessLufs === null) return []
   const carried = new Set(
     spec.audioDirectory === null
       ? spec.video.flatMap(({ audioProfiles }) => audioProfiles)
       : spec.audio.map(({ index }) => index),
   )
-  const keys = spec.audio.flatMap(({ index, sourceStream, channels }) =>
-    carried.has(index) && media.audio.some(({ number }) => number === sourceStream)
-      ? [`${sourceStream} ${channels}`]
-      : [],
-  )
-  return [...new Set(keys)].map((key) => {
-    const [stream, channels] = key.split(' ').map(Number)
-    return { stream: stream!, channels: channels === 6 ? 6 : 2 }
+  const wanted = spec.audio.flatMap((profile) => {
+    const stream = media.audio.find(({ number }) => number === profile.sourceStream)
+    if (stream === undefined || !carried.has(profile.index)) return []
+    return [{ stream: stream.number, mix: planMix(profile, stream, []) }]
   })
+  return wanted.filter(
+    (sound, index) =>
+      wanted.findIndex((other) => other.stream === sound.stream && isSameMix(other.mix, sound.mix)) === index,
+  )
+}
+
+export function isSameMix(one: MixPlan, other: MixPlan): boolean {
+  return JSON.stringify(one.gains) === JSON.stringify(other.gains)
 }
 
 /** Gains in dB to be tried behind the limiter, ascending; none where the peaks fit as they are. */
@@ -45,14 +50,13 @@ function linearGain({ integratedLufs }: MeasuredLoudness, targetLufs: number): n
 /** null: nothing was asked for, or there is nothing to bring to a level, which is said. */
 export function planLoudness(
   spec: JobSpec,
-  profile: AudioProfile,
-  stream: AudioStream,
+  { stream, mix }: { stream: AudioStream; mix: MixPlan },
   warnings: Warning[],
 ): AudioPlan['loudness'] {
   const target = spec.loudnessLufs
   if (target === null) return null
   const field = 'loudness_lufs'
-  const sound = stream.loudness.find(({ channels }) => channels === profile.channels)
+  const sound = stream.loudness.find((measured) => isSameMix(measured.mix, mix))
   if (sound === undefined) {
     const message = `The loudness of audio stream ${stream.number} of the source could not be measured; it is left as it is.`
     warnings.push({ code: 'loudness_not_measured', field, message })

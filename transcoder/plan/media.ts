@@ -1,6 +1,8 @@
 // In charge of: what a probe knows about a source, as plain values.
 // Not in charge of: how it is found out (transcoder/probe.ts).
 
+import type { MixPlan } from './plan.ts'
+
 export interface Rational {
   num: number
   den: number
@@ -73,9 +75,17 @@ export interface VideoStream {
   durationSeconds: number | null
 }
 
+/** Linear gains of a downmix to stereo, as the header of AC-3 and E-AC-3 states them; what it does not state is missing. */
+export interface DownmixLevels {
+  loRo: { centre?: number; surround?: number }
+  ltRt: { centre?: number; surround?: number }
+  /** Of LFE in each side. */
+  lfe: number | null
+}
+
 /** One stream's loudness in one mix (ITU-R BS.1770). */
 export interface MeasuredLoudness {
-  channels: 2 | 6
+  mix: MixPlan
   /** null = silence. */
   integratedLufs: number | null
   /** dB above full scale; null = silence. */
@@ -97,6 +107,8 @@ export interface AudioStream {
   language: string | null
   /** Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or nobody looked (inspect.ts). */
   dialnorm: number | null
+  /** null where there are none or nobody looked (inspect.ts). */
+  downmixLevels: DownmixLevels | null
   /** Empty where nobody asked (transcoder/loudness.ts). */
   loudness: MeasuredLoudness[]
   startSeconds: number | null

@@ -105,6 +105,17 @@ export interface VideoPlan extends Geometry {
   captions: boolean
 }
 
+/** How a source's channels become the output's. */
+export interface MixPlan {
+  /**
+   * Linear gains: by channel of the output (FL, FR; for six FC, LFE, SL, SR too), of channels of the source by ffmpeg's names.
+   * Names that a source lacks count for nothing, so that a stream may change its channels on the way. `c0` = its first channel.
+   */
+  gains: Record<string, Record<string, number>>
+  /** Channels are added up: a limiter of true peaks follows. */
+  limited: boolean
+}
+
 export interface AudioPlan {
   /** Position in `audioProfiles`. */
   profile: number
@@ -116,6 +127,7 @@ export interface AudioPlan {
   sourceStream: number
   /** ISO 639-2, three lower-case letters. */
   language: string | null
+  mix: MixPlan
   /** Linear percent, 0 to 200. */
   volumePercent: number
   /** The gain in dB that makes it as loud as asked, behind a limiter of true peaks or not; null = nothing was asked. */

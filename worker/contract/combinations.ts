@@ -124,6 +124,11 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
   }
   if (codec === undefined || audio_channels === undefined) return
   const channels = effectiveChannels(audio_channels, profile.primary_audio_downmix_to_stereo)
+  for (const name of ['downmix', 'downmix_lfe'] as const)
+    if (channels === 6 && profile[name] !== undefined) {
+      const field = `${path}.${name}`
+      findings.warn('no_effect', field, `${field} has no effect with 6 channels; only stereo is a downmix`)
+    }
   const allowed = allowedAudioBitrates(codec, channels)
   if (allowed.length === 0) {
     const field = `${path}.audio_channels`

@@ -300,6 +300,8 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
       channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
       bitrateKbps: Number(profile.audio_bitrate),
       sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
+      downmix: profile.downmix ?? null,
+      downmixLfe: profile.downmix_lfe ?? null,
       // Decision "dolby_digital_dialnorm": absent = 0, passthrough.
       dialnorm: profile.dolby_digital_dialnorm ?? 0,
       optional: profile.optional ?? false,

@@ -45,6 +45,9 @@ const video = z.object({
   captions: z.boolean(),
 })
 
+/** ffmpeg's, or a position. */
+const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
+
 const audio = z.object({
   profile,
   codec: z.enum(['aac', 'ac3', 'mp2']),
@@ -53,6 +56,10 @@ const audio = z.object({
   sampleRate: count,
   sourceStream: count,
   language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
+  mix: z.object({
+    gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
+    limited: z.boolean(),
+  }),
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   dialnorm: z.nullable(count),

@@ -169,6 +169,11 @@ export const audioProfile = z.object({
     ...limits.DIALNORM,
     whole: true,
   }),
+  downmix: optionalChoice(
+    'Stereo of more than two channels (ITU-R BS.775): lo_ro = plain stereo, lt_rt = for matrix surround decoders. Absent = lo_ro.',
+    ['lo_ro', 'lt_rt'],
+  ),
+  downmix_lfe: optionalFlag('true = the LFE channel is part of a stereo downmix; absent = it is left out.'),
   optional: optionalFlag(
     'true = leave this profile out, with a warning, when the source lacks its source_stream; otherwise the job fails.',
   ),

@@ -41,6 +41,9 @@ export interface VideoProfile {
   progressive: boolean
 }
 
+/** ITU-R BS.775: for stereo as it is, or for decoders that restore the surrounds from their phase. */
+export type Downmix = 'lo_ro' | 'lt_rt'
+
 export interface AudioProfile {
   /** Position in `audioProfiles`. */
   index: number
@@ -50,6 +53,10 @@ export interface AudioProfile {
   bitrateKbps: number
   /** 1-based index among the source's audio streams; null = this profile produces no audio (specification 2.2). */
   sourceStream: number | null
+  /** How more than two channels become stereo; null = not given, which is lo_ro. */
+  downmix: Downmix | null
+  /** LFE is part of that; null = not given, which is false. */
+  downmixLfe: boolean | null
   /** Dialogue level of ac3, 1 to 31; 0 = the source's. */
   dialnorm: number
   /** Left out where the source lacks its stream, instead of failing the job. */

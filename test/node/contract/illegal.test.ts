@@ -146,6 +146,8 @@ const audio: Record<keyof typeof audioProfile.shape, Row[]> = {
   audio_channels: choice(1, '8', 2.5),
   audio_bitrate: [...choice(100, '257', 0), ['audio_bitrate_not_allowed', 768]],
   primary_audio_downmix_to_stereo: flag,
+  downmix: choice('stereo', 1),
+  downmix_lfe: flag,
   source_stream: choice(0, 9, 'one'),
   dolby_digital_dialnorm: whole(-1, 32),
   optional: flag,

@@ -12,6 +12,7 @@ import { measure } from '../../../transcoder/measure.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv.ts'
 import { planJob, type EngineAbilities } from '../../../transcoder/plan/decide.ts'
 import { plannedFiles } from '../../../transcoder/plan/files.ts'
+import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/media.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
 import { outputStart } from '../../../transcoder/plan/start.ts'
@@ -28,8 +29,9 @@ export async function encode(
   abilities?: EngineAbilities,
   logo?: { image: LogoImage; file: string },
   threads = 0,
+  given?: Engine,
 ): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
-  const programs = await engine()
+  const programs = given ?? (await engine())
   const able = abilities ?? programs.features
   const probed = await probe(programs, `file:${input}`, { cwd, program: spec.program })
   const source = {

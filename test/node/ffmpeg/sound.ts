@@ -2,6 +2,7 @@
 // Not in charge of: expectations.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readDialnorm } from '../../../transcoder/ac3.ts'
 import { readLoudness } from '../../../transcoder/loudness.ts'
@@ -19,6 +20,32 @@ export async function samples(path: string, position = 0, channel = 0): Promise<
     ]),
   )
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}
+
+/** Every channel of every audio stream of a file, decoded by one process; `channels` of each stream, in order. */
+export async function allSamples(path: string, channels: readonly number[]): Promise<Float32Array[][]> {
+  const raw = (position: number) => `${path}.${position}.f32`
+  await ffmpeg([
+    ...['-i', path],
+    ...channels.flatMap((_count, position) => [
+      '-map',
+      `0:a:${position}`,
+      '-ar',
+      '48000',
+      '-f',
+      'f32le',
+      raw(position),
+    ]),
+  ])
+  return Promise.all(
+    channels.map(async (count, position) => {
+      const bytes = await readFile(raw(position))
+      const mixed = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+      return Array.from({ length: count }, (_, channel) =>
+        Float32Array.from({ length: mixed.length / count }, (_sample, at) => mixed[at * count + channel]!),
+      )
+    }),
+  )
 }
 
 /** The middle of a sound, away from what encoders do at its ends. */

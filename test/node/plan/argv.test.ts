@@ -12,6 +12,9 @@ const HD = 'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=
 /** BT.709 to BT.601 of 25 pictures a second, after scaling. */
 const RECODED =
   'colorspace=ispace=bt709:space=bt470bg:iprimaries=bt709:primaries=bt470bg:itrc=bt709:trc=bt709:irange=tv:range=tv'
+const RESAMPLED = 'aresample=48000:async=1:first_pts=0,aformat=sample_fmts=fltp'
+const STEREO = `${RESAMPLED},pan=stereo|FL=FL+0.707107*FC+0.707107*SL+0.707107*BL+0.5*BC|FR=FR+0.707107*FC+0.707107*SR+0.707107*BR+0.5*BC`
+const SURROUND = 'FL=FL|FR=FR|FC=FC|LFE=LFE|SL=SL+BL+0.707107*BC|SR=SR+BR+0.707107*BC'
 const SCALED = `zscale=w=320:h=180:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED}`
 
 function argv(spec: JobSpec, media: MediaInfo = source(), abilities?: Parameters<typeof planJob>[2]): string[] {
@@ -31,7 +34,7 @@ describe('the whole command', () => {
         HEAD,
         '-flags-of-the-cell -i http://in -filter_complex',
         `[0:V:0]fps=25/1:start_time=0,${SCALED},setsar=1/1:max=65535,format=yuv420p,${SET_SD}[v0];` +
-          '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0]',
+          `[0:a:0]${STEREO}[a0_0]`,
         '-map [v0] -map [a0_0] -map_metadata -1 -map_chapters -1',
         '-c:v libx264 -preset veryfast -profile:v high -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -bf 2 -b_strategy 0',
         `-b:v 500k -maxrate 750k -bufsize 1500000 ${SD}`,
@@ -54,7 +57,7 @@ describe('the whole command', () => {
       // The size of the source: no scaler at all.
       `[s_v0]${tail('', HD)}[v0]`,
       `[s_v1_v2]${tail(`zscale=w=640:h=360:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},`, SET_SD)},split=2[v1][v2]`,
-      '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][a1_0][a2_0]',
+      `[0:a:0]${STEREO},asplit=3[a0_0][a1_0][a2_0]`,
     ])
   })
 
@@ -80,8 +83,8 @@ describe('the whole command', () => {
           `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},` +
           'format=yuv420p,tinterlace=mode=interleave_top:flags=low_pass_filter,' +
           `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0];` +
-          '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[a0_0];' +
-          '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=5.1(side)[a0_1]',
+          `[0:a:0]${STEREO}[a0_0];` +
+          `[0:a:1]${RESAMPLED},pan=5.1(side)|${SURROUND}[a0_1]`,
         '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
         '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop+ilme+ildct',
         `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k -a53cc 0 ${SD}`,
@@ -129,8 +132,8 @@ describe('audio files of their own', () => {
       ].join(' '),
     )
     expect(after(args, '-filter_complex')?.split(';').slice(1)).toEqual([
-      '[0:a:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,asplit=3[a0_0][f0][f1]',
-      '[0:a:1]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo[f2]',
+      `[0:a:0]${STEREO},asplit=3[a0_0][f0][f1]`,
+      `[0:a:1]${STEREO}[f2]`,
     ])
   })
 

@@ -2,13 +2,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Warning } from '#contract/errors.ts'
 import { readLoudness } from '../../../transcoder/loudness.ts'
+import { planMix } from '../../../transcoder/plan/downmix.ts'
 import { audioFilters } from '../../../transcoder/plan/filters.ts'
 import { gainsToTry, planLoudness, soundsToMeasure } from '../../../transcoder/plan/loudness.ts'
 import { planJob } from '../../../transcoder/plan/decide.ts'
 import { job, rendition, sound, source, track } from './jobs.ts'
 
+const STEREO = planMix(track(), sound(), [])
 const measured = (integratedLufs: number | null, truePeakDb: number | null, limited: [number, number][] = []) => ({
-  channels: 2 as const,
+  mix: STEREO,
   integratedLufs,
   truePeakDb,
   limited: limited.map(([gainDb, lufs]) => ({ gainDb, integratedLufs: lufs })),
@@ -53,7 +55,7 @@ describe('gain', () => {
   ])('%j at %i: %j', (level, loudnessLufs, loudness, codes) => {
     const warnings: Warning[] = []
     const stream = sound({ loudness: level === undefined ? [] : [level] })
-    expect(planLoudness(job({ loudnessLufs }), track(), stream, warnings)).toEqual(loudness)
+    expect(planLoudness(job({ loudnessLufs }), { stream, mix: STEREO }, warnings)).toEqual(loudness)
     expect(warnings.map(({ code }) => code)).toEqual(codes)
   })
 
@@ -77,8 +79,8 @@ test('each sound that is carried is measured once, in each of its mixes', () => 
   const spec = job({ audio, video: [rendition({ audioProfiles: [0, 1, 2, 4, 5] })] })
   expect(soundsToMeasure(spec, media)).toEqual([])
   expect(soundsToMeasure({ ...spec, loudnessLufs: -23 }, media)).toEqual([
-    { stream: 1, channels: 2 },
-    { stream: 1, channels: 6 },
+    { stream: 1, mix: STEREO },
+    { stream: 1, mix: planMix(track({ channels: 6 }), sound(), []) },
   ])
   expect(soundsToMeasure({ ...spec, loudnessLufs: -23, audioDirectory: '' }, media)).toHaveLength(3)
 })
@@ -97,7 +99,7 @@ test.each([
 test('the filters: one gain, or a gain behind a limiter of true peaks', () => {
   const [audio] = planJob(job(), source()).outputs[0]!.audio
   const filters = (loudness: { gainDb: number; limited: boolean } | null) =>
-    audioFilters({ ...audio!, loudness }).slice(2)
+    audioFilters({ ...audio!, loudness }).slice(3)
   expect(filters(null)).toEqual([])
   expect(filters({ gainDb: 0, limited: false })).toEqual([])
   expect(filters({ gainDb: -3.5, limited: false })).toEqual(['volume=-3.5dB'])

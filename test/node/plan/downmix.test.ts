@@ -1,0 +1,69 @@
+// What is said of a mix before anything is encoded; no ffmpeg.
+import { expect, test } from 'vitest'
+import type { AudioProfile } from '#contract/spec.ts'
+import { planJob } from '../../../transcoder/plan/decide.ts'
+import type { AudioStream } from '../../../transcoder/plan/media.ts'
+import { job, sound, source, track } from './jobs.ts'
+
+const SILENT = 'in the 5.1 of audio profile 0 these channels are silent'
+
+test.each<[Partial<AudioProfile>, Partial<AudioStream>, [code: string, field: string, message: string][]]>([
+  [{}, { channels: 6, channelLayout: '5.1' }, []],
+  [{ channels: 6 }, { channels: 6, channelLayout: '5.1(side)' }, []],
+  // No LFE is no loss, and the one surround of 4.0 is heard from both.
+  [{ channels: 6 }, { channels: 5, channelLayout: '5.0' }, []],
+  [{ channels: 6 }, { channels: 4, channelLayout: '4.0' }, []],
+  [
+    { channels: 6 },
+    {},
+    [
+      [
+        'audio_channels_silent',
+        'audioProfiles[0].audio_channels',
+        `Audio stream 1 of the source is stereo: ${SILENT}: centre, LFE, left surround, right surround.`,
+      ],
+    ],
+  ],
+  [
+    { channels: 6 },
+    { channels: 1, channelLayout: 'mono' },
+    [
+      [
+        'audio_channels_silent',
+        'audioProfiles[0].audio_channels',
+        `Audio stream 1 of the source is mono: ${SILENT}: left, right, LFE, left surround, right surround.`,
+      ],
+    ],
+  ],
+  [
+    {},
+    { channels: 9, channelLayout: null },
+    [
+      [
+        'audio_layout_unknown',
+        'audioProfiles[0]',
+        'Audio stream 1 of the source has 9 channels in an unknown layout: its first 2 are used as left, right.',
+      ],
+    ],
+  ],
+  [
+    { downmix: 'lt_rt', downmixLfe: true },
+    {},
+    [
+      [
+        'no_effect',
+        'audioProfiles[0].downmix',
+        'audioProfiles[0].downmix has no effect: audio stream 1 of the source has no more than 2 channels.',
+      ],
+      [
+        'no_effect',
+        'audioProfiles[0].downmix_lfe',
+        'audioProfiles[0].downmix_lfe has no effect: audio stream 1 of the source has no LFE channel.',
+      ],
+    ],
+  ],
+  [{ downmix: 'lo_ro', downmixLfe: true }, { channels: 8, channelLayout: '7.1' }, []],
+])('%j of %j: %j', (profile, stream, expected) => {
+  const plan = planJob(job({ audio: [track(profile)] }), source({}, { audio: [sound(stream)] }))
+  expect(plan.warnings.map(({ code, field, message }) => [code, field, message])).toEqual(expected)
+})
