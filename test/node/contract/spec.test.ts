@@ -65,8 +65,28 @@ describe('the job in the service’s own words', () => {
         },
       ],
       audio: [
-        { index: 0, codec: 'aac', channels: 2, bitrateKbps: 256, sourceStream: 1, dialnorm: 0, optional: false },
-        { index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: null, dialnorm: 0, optional: false },
+        {
+          index: 0,
+          codec: 'aac',
+          channels: 2,
+          bitrateKbps: 256,
+          sourceStream: 1,
+          downmix: null,
+          downmixLfe: null,
+          dialnorm: 0,
+          optional: false,
+        },
+        {
+          index: 1,
+          codec: 'ac3',
+          channels: 6,
+          bitrateKbps: 448,
+          sourceStream: null,
+          downmix: null,
+          downmixLfe: null,
+          dialnorm: 0,
+          optional: false,
+        },
       ],
     })
   })
