@@ -43,6 +43,8 @@ const needed = {
     'scale',
     'aresample',
     'aformat',
+    'apad',
+    'pan',
     'fps',
     'bwdif',
     'idet',

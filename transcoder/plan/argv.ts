@@ -49,7 +49,7 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
     ...(plan.deepProbe ? deepProbe : []),
     ...['-i', ends.input],
     ...logoInput(plan, ends),
-    ...['-filter_complex', graph(plan)],
+    ...graphs(plan).flatMap((graph) => ['-filter_complex', graph]),
     ...plan.outputs.flatMap((output, position) => [
       ...outputArgs(plan, output, position, ends.cores),
       ...threads,
@@ -110,7 +110,11 @@ function encodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; tri
   return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : segmentEncodes(plan)
 }
 
-function graph(plan: Plan): string {
+/**
+ * One for the video and one for each audio stream: ffmpeg sets a graph up anew when the channels of its source change on the way, and
+ * ffmpeg 7 ends with SIGABRT where one of several inputs has nothing to give.
+ */
+function graphs(plan: Plan): string[] {
   const wanted = encodes(plan)
   const pictures = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
   const video = pictures.map(({ video, position }) => ({
@@ -126,7 +130,7 @@ function graph(plan: Plan): string {
   const logos = pictures.flatMap(({ video: { logo }, video, position }) =>
     logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
   )
-  const audio = plan.sourceAudio.flatMap((stream) =>
+  const audio = plan.sourceAudio.map((stream) =>
     shareFilters(
       `[${audioPad(plan.pids, stream)}]`,
       tracks
@@ -136,12 +140,14 @@ function graph(plan: Plan): string {
     ),
   )
   return [
-    ...shareFilters(`[${videoPad(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
-    // Over the finished picture, so that bars, turns and fields do not move it.
-    ...shareFilters('[1:v:0]', logos, 'split'),
-    ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
+    [
+      ...shareFilters(`[${videoPad(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
+      // Over the finished picture, so that bars, turns and fields do not move it.
+      ...shareFilters('[1:v:0]', logos, 'split'),
+      ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
+    ],
     ...audio,
-  ].join(';')
+  ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
 }
 
 /** The logo is input 1: a file of our own, read by one demuxer and one decoder. */

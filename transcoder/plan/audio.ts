@@ -8,6 +8,7 @@ import { planLoudness } from './loudness.ts'
 import type { MediaInfo } from './media.ts'
 import type { AudioPlan } from './plan.ts'
 import { PlanError } from './problem.ts'
+import { silenceUntil } from './silence.ts'
 
 const SAMPLE_RATE = 48000
 /** ISO 639-2, as containers write it; "und" says nothing. Nothing else of a source's text reaches an argv. */
@@ -21,13 +22,20 @@ export function countAudio(streams: number): string {
 export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo, warnings: Warning[]): AudioPlan[] {
   return profile.audioProfiles.flatMap((position) => {
     const audio = spec.audio.find((candidate) => candidate.index === position)
-    const track = audio === undefined ? null : planTrack(spec, audio, media, warnings)
+    const kind = spec.packaging === null ? 'file' : 'segments'
+    const track = audio === undefined ? null : planTrack(spec, audio, media, kind, warnings)
     return track === null ? [] : [track]
   })
 }
 
 /** null = the profile produces no audio. Throws audio_stream_missing. */
-export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, warnings: Warning[]): AudioPlan | null {
+export function planTrack(
+  spec: JobSpec,
+  audio: AudioProfile,
+  media: MediaInfo,
+  kind: 'segments' | 'file',
+  warnings: Warning[],
+): AudioPlan | null {
   // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
   if (audio.sourceStream === null) return null
   const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
@@ -54,6 +62,7 @@ export function planTrack(spec: JobSpec, audio: AudioProfile, media: MediaInfo, 
     sourceStream: audio.sourceStream,
     language,
     mix,
+    silenceUntilSeconds: silenceUntil(spec, media, stream, kind, warnings),
     volumePercent: spec.audioVolume,
     loudness,
     dialnorm: planDialnorm(

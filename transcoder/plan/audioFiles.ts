@@ -26,12 +26,13 @@ export function planAudioFiles(
 ): AudioFilePlan[] {
   if (spec.audioDirectory === null) return []
   return spec.audio.flatMap((profile) => {
-    const audio = planTrack(spec, profile, media, warnings)
+    const audio = planTrack(spec, profile, media, 'file', warnings)
     if (audio === null) return []
     const used = media.audio.filter(({ number }) => number === audio.sourceStream)
     // A stream may end before the film does, and silence is put before one that begins late.
     const own = used.some((stream) => stream.durationSeconds === null) ? null : outputLength(media, used, startSeconds)
-    const estimate = own ?? outputLength(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
+    const source = own ?? outputLength(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
+    const estimate = Math.max(source, audio.silenceUntilSeconds)
     return [
       {
         profile: profile.index,

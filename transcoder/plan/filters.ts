@@ -110,7 +110,9 @@ function centre(outer: number, inner: number): number {
 }
 
 export function audioFilters(audio: AudioPlan): string[] {
-  return [...mix(audio.sampleRate, audio.mix, audio.codec === 'ac3' ? 'side' : 'back'), ...volume(audio)]
+  const [aligned, ...mixed] = mix(audio.sampleRate, audio.mix, audio.codec === 'ac3' ? 'side' : 'back')
+  const silence = audio.silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${audio.silenceUntilSeconds}`]
+  return [aligned, ...silence, ...mixed, ...volume(audio)]
 }
 
 /**
@@ -118,7 +120,11 @@ export function audioFilters(audio: AudioPlan): string[] {
  * In float and by gains of our own: a resampler that ffmpeg inserts would choose both by the encoder behind it.
  * `surrounds`: ac3 has those of 5.1 as side channels, aac as back channels; the audio is the same.
  */
-export function mix(sampleRate: number, { gains }: MixPlan, surrounds: 'side' | 'back'): string[] {
+export function mix(
+  sampleRate: number,
+  { gains }: MixPlan,
+  surrounds: 'side' | 'back',
+): [aligned: string, ...mixed: string[]] {
   const outputs = Object.entries(gains)
   const layout = outputs.length === 2 ? 'stereo' : surrounds === 'side' ? '5.1(side)' : '5.1'
   const named = (output: string) => (surrounds === 'back' ? output.replace(/^S/, 'B') : output)

@@ -128,6 +128,8 @@ export interface AudioPlan {
   /** ISO 639-2, three lower-case letters. */
   language: string | null
   mix: MixPlan
+  /** It is filled up with silence to so many seconds; 0 = as long as the source's. */
+  silenceUntilSeconds: number
   /** Linear percent, 0 to 200. */
   volumePercent: number
   /** The gain in dB that makes it as loud as asked, behind a limiter of true peaks or not; null = nothing was asked. */

@@ -60,6 +60,7 @@ const audio = z.object({
     gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
     limited: z.boolean(),
   }),
+  silenceUntilSeconds: amount,
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   dialnorm: z.nullable(count),

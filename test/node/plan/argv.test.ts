@@ -27,14 +27,19 @@ function after(args: readonly string[], flag: string): string | undefined {
   return args[args.indexOf(flag) + 1]
 }
 
+/** The chains of all graphs. */
+function graphs(args: readonly string[]): string[] {
+  return args.flatMap((flag, index) => (flag === '-filter_complex' ? args[index + 1]!.split(';') : []))
+}
+
 describe('the whole command', () => {
   test('one h264 mp4 with stereo, vbr', () => {
     expect(argv(job()).join(' ')).toBe(
       [
         HEAD,
         '-flags-of-the-cell -i http://in -filter_complex',
-        `[0:V:0]fps=25/1:start_time=0,${SCALED},setsar=1/1:max=65535,format=yuv420p,${SET_SD}[v0];` +
-          `[0:a:0]${STEREO}[a0_0]`,
+        `[0:V:0]fps=25/1:start_time=0,${SCALED},setsar=1/1:max=65535,format=yuv420p,${SET_SD}[v0] ` +
+          `-filter_complex [0:a:0]${STEREO}[a0_0]`,
         '-map [v0] -map [a0_0] -map_metadata -1 -map_chapters -1',
         '-c:v libx264 -preset veryfast -profile:v high -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -bf 2 -b_strategy 0',
         `-b:v 500k -maxrate 750k -bufsize 1500000 ${SD}`,
@@ -52,7 +57,7 @@ describe('the whole command', () => {
       ],
     })
     const tail = (size: string, colors: string) => `${size}setsar=1/1:max=65535,format=yuv420p,${colors}`
-    expect(after(argv(spec), '-filter_complex')?.split(';')).toEqual([
+    expect(graphs(argv(spec))).toEqual([
       '[0:V:0]fps=25/1:start_time=0,split=2[s_v0][s_v1_v2]',
       // The size of the source: no scaler at all.
       `[s_v0]${tail('', HD)}[v0]`,
@@ -82,9 +87,9 @@ describe('the whole command', () => {
         '[0:V:0]bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1:start_time=0,' +
           `zscale=w=720:h=576:filter=lanczos:min=bt709:rin=limited:m=bt709:r=limited,${RECODED},` +
           'format=yuv420p,tinterlace=mode=interleave_top:flags=low_pass_filter,' +
-          `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0];` +
-          `[0:a:0]${STEREO}[a0_0];` +
-          `[0:a:1]${RESAMPLED},pan=5.1(side)|${SURROUND}[a0_1]`,
+          `setsar=64/45:max=65535,format=yuv420p,${SET_SD.replace('=', '=field_mode=tff:')}[v0] ` +
+          `-filter_complex [0:a:0]${STEREO}[a0_0] ` +
+          `-filter_complex [0:a:1]${RESAMPLED},pan=5.1(side)|${SURROUND}[a0_1]`,
         '-map [v0] -map [a0_0] -map [a0_1] -map_metadata -1 -map_chapters -1',
         '-c:v mpeg2video -g 600 -force_key_frames expr:eq(mod(n,25),0) -bf 2 -b_strategy 0 -sc_threshold 1000000000 -flags +cgop+ilme+ildct',
         `-b:v 4000k -maxrate 4000k -bufsize 1835008 -minrate 4000k -a53cc 0 ${SD}`,
@@ -131,10 +136,7 @@ describe('audio files of their own', () => {
         '-map [f2] -map_metadata -1 -map_chapters -1 -c:a:0 mp2 -b:a:0 128k -fflags +bitexact -f mp2 file:/mp2',
       ].join(' '),
     )
-    expect(after(args, '-filter_complex')?.split(';').slice(1)).toEqual([
-      `[0:a:0]${STEREO},asplit=3[a0_0][f0][f1]`,
-      `[0:a:1]${STEREO}[f2]`,
-    ])
+    expect(graphs(args).slice(1)).toEqual([`[0:a:0]${STEREO},asplit=3[a0_0][f0][f1]`, `[0:a:1]${STEREO}[f2]`])
   })
 
   test('a profile without source_stream has none; one path for two is refused', () => {
@@ -230,7 +232,7 @@ describe('single flags', () => {
 
 describe('single filters', () => {
   const chain = (spec: JobSpec, media: MediaInfo, abilities?: Parameters<typeof planJob>[2]) =>
-    after(argv(spec, media, abilities), '-filter_complex') ?? ''
+    graphs(argv(spec, media, abilities)).join(';')
 
   test('full range is converted even at the same size', () => {
     const spec = job({ video: [rendition({ width: 1280, height: 720, bitrateKbps: 3000 })] })
@@ -407,7 +409,7 @@ describe('a logo', () => {
     expect(args(spec).join(' ')).toContain(
       '-i http://in -protocol_whitelist file -format_whitelist png_pipe -codec_whitelist png -f png_pipe -i file:/task/logo.png -filter_complex',
     )
-    expect(after(args(spec), '-filter_complex')?.split(';').slice(1)).toEqual([
+    expect(graphs(args(spec)).slice(1)).toEqual([
       '[1:v:0]format=rgba,colorchannelmixer=aa=0.5,scale=w=48:h=24:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=bt601:out_range=limited,format=yuva420p,split=2[l0][l1]',
       '[b0][l0]overlay=x=262:y=6:format=yuv420:eof_action=repeat[v0]',
       '[b1][l1]overlay=x=262:y=6:format=yuv420:eof_action=repeat[v1]',
