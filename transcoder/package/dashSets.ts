@@ -118,6 +118,9 @@ export function audioSet(track: AudioTrack, all: readonly AudioTrack[], id: numb
   )
 }
 
+/** ISO/IEC 23009-1, 5.8.5.5. */
+const TEXT_ROLES = { captions: 'caption', subtitles: 'subtitle', forced: 'forced-subtitle' } as const
+
 /** One whole file of WebVTT. */
 export function textSet(track: TextTrack, id: number): Xml {
   const length = track.segments.reduce((sum, { duration }) => sum + duration, 0) / track.timescale
@@ -126,7 +129,11 @@ export function textSet(track: TextTrack, id: number): Xml {
   return element(
     'AdaptationSet',
     { id, contentType: 'text', mimeType: 'text/vtt', lang: languageTag(track.language) },
-    [element('Label', {}, track.name), role('caption'), element('Representation', { id: track.id, bandwidth }, [base])],
+    [
+      element('Label', {}, track.name),
+      role(TEXT_ROLES[track.purpose]),
+      element('Representation', { id: track.id, bandwidth }, [base]),
+    ],
   )
 }
 

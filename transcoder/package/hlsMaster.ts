@@ -77,11 +77,13 @@ function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[]
 }
 
 function textMedia(tracks: readonly TextTrack[], names: PlaylistNames): string[] {
-  const seen = new Set<string | null>()
+  const seen = new Set<string>()
   return tracks.map((track) => {
     const language = languageTag(track.language)
-    const distinct = !seen.has(language)
-    seen.add(language)
+    // 4.4.6.1.1: what is selected by itself is told apart by language, FORCED and CHARACTERISTICS.
+    const key = `${language} ${track.purpose}`
+    const distinct = !seen.has(key)
+    seen.add(key)
     return tag('EXT-X-MEDIA', {
       TYPE: 'SUBTITLES',
       'GROUP-ID': quoted(SUBTITLES),
@@ -89,8 +91,8 @@ function textMedia(tracks: readonly TextTrack[], names: PlaylistNames): string[]
       LANGUAGE: language === null ? null : quoted(language),
       DEFAULT: 'NO',
       AUTOSELECT: distinct ? 'YES' : 'NO',
-      FORCED: 'NO',
-      CHARACTERISTICS: quoted(CAPTION_TRAITS),
+      FORCED: track.purpose === 'forced' ? 'YES' : 'NO',
+      CHARACTERISTICS: track.purpose === 'captions' ? quoted(CAPTION_TRAITS) : null,
       URI: quoted(uriOf(names.media(track))),
     })
   })

@@ -100,14 +100,16 @@ export interface AudioTrack extends MediaTrack {
   codecPrivateData: string
 }
 
-/** Captions as WebVTT: one file per segment of the presentation for HLS, one whole file for DASH. */
+/** Captions or subtitles as WebVTT: one file per segment of the presentation for HLS, one whole file for DASH. */
 export interface TextTrack {
   kind: 'text'
   id: string
   directory: string
-  /** The channel that it was decoded from: `CC1`, `SERVICE1`. */
-  channel: string
-  /** Shown to people: `CC1`. */
+  /** captions: also what is heard beside speech. forced: only what must be read to follow the programme. */
+  purpose: 'captions' | 'subtitles' | 'forced'
+  /** The channel that it was decoded from: `CC1`, `SERVICE1`; null = a subtitle stream. */
+  channel: string | null
+  /** Shown to people: `CC1`, `German`. */
   name: string
   /** ISO 639-2; null where nothing says it. */
   language: string | null

@@ -6,7 +6,7 @@ import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
 import { audioPad, videoPad } from './program.ts'
 import { plannedFiles } from './files.ts'
-import { captionArgs, encoderStream, segmentArgs, segmentEncodes, trimDelay } from './segmentArgs.ts'
+import { captionArgs, encoderStream, segmentArgs, segmentEncodes, subtitleArgs, trimDelay } from './segmentArgs.ts'
 import { deepProbe } from './streamCount.ts'
 import { streams } from './streams.ts'
 import { pictureArgs, thumbnailBranches } from './thumbnailFilters.ts'
@@ -96,6 +96,12 @@ function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[]
           pipe(({ kind }) => kind === 'captions'),
         )
       : []),
+    ...(plan.packaging?.subtitles ?? []).flatMap(({ stream }, track) =>
+      subtitleArgs(
+        stream,
+        pipe((each) => each.kind === 'subtitles' && each.track === track),
+      ),
+    ),
     ...(plan.packaging?.thumbnails == null ? [] : (['thumbnails', 'poster'] as const)).flatMap((label) =>
       pictureArgs(
         label,

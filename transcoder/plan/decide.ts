@@ -21,6 +21,7 @@ import { planPackaging } from './packaging.ts'
 import { PlanError } from './problem.ts'
 import { leftOut } from './leftovers.ts'
 import { planSubtitles, subtitleKbps } from './subtitles.ts'
+import { textSubtitles } from './textTracks.ts'
 import { commonRate, gopOf, outputRate, sourceRate } from './rate.ts'
 import { checkSourceSize } from './sourceSize.ts'
 import { checkStreamCount, looksDeeper } from './streamCount.ts'
@@ -89,8 +90,9 @@ export function planJob(
 
   const cues = planCues(spec, found, warnings)
   const subtitles = planSubtitles(spec, media)
-  const kept = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
-  warnSource(media, kept, read, abilities, warnings)
+  const keptPids = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
+  warnings.push(...leftOut(media, keptPids, textSubtitles(spec, media)))
+  warnSource(read, abilities, warnings)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const grid = spec.packaging === null ? null : commonRate(spec, rate)
@@ -225,14 +227,7 @@ function planVideo(
   }
 }
 
-function warnSource(
-  media: MediaInfo,
-  keptPids: readonly number[],
-  picture: SourcePicture,
-  abilities: EngineAbilities,
-  warnings: Warning[],
-): void {
-  warnings.push(...leftOut(media, keptPids))
+function warnSource(picture: SourcePicture, abilities: EngineAbilities, warnings: Warning[]): void {
   const { conversion, primaries, transfer } = picture
   if (conversion === 'none') return
   if (!abilities.zscale) {

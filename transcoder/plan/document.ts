@@ -1,6 +1,6 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
 // Not in charge of: running ffprobe (transcoder/probe.ts).
-import type { AudioStream, MediaInfo, OtherStream, Rational, VideoStream } from './media.ts'
+import type { AudioStream, MediaInfo, OtherStream, Rational, StreamTrait, VideoStream } from './media.ts'
 import { distance, ratio, toNumber } from './rational.ts'
 
 /** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
@@ -182,13 +182,17 @@ function readAudio(stream: ProbeStream, position: number): AudioStream {
   }
 }
 
+const TRAITS: readonly StreamTrait[] = ['forced', 'hearing_impaired']
+
 function readOther(stream: ProbeStream): OtherStream {
+  const traits = TRAITS.filter((trait) => stream.disposition?.[trait] === 1)
   return {
     index: stream.index ?? 0,
     id: identifier(stream),
     type: isCover(stream) ? 'cover art' : (stream.codec_type ?? 'unknown'),
     codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
     language: stream.tags?.['language'] ?? null,
+    ...(traits.length === 0 ? {} : { traits }),
   }
 }
 

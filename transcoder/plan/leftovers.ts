@@ -35,9 +35,15 @@ const byType: Record<string, Kind> = {
 }
 const unknown: Kind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
 
-/** One warning for each stream but those of `keptPids`, and one for an AFD inside the pictures. */
-export function leftOut(media: MediaInfo, keptPids: readonly number[] = []): Warning[] {
-  const warnings = media.other.filter(({ id }) => id === null || !keptPids.includes(id)).map(tell)
+/** One warning for each stream but those of `keptPids` and `kept`, and one for an AFD inside the pictures. */
+export function leftOut(
+  media: MediaInfo,
+  keptPids: readonly number[] = [],
+  kept: readonly OtherStream[] = [],
+): Warning[] {
+  const warnings = media.other
+    .filter((stream) => !kept.includes(stream) && (stream.id === null || !keptPids.includes(stream.id)))
+    .map(tell)
   if (media.video?.activeFormat === true)
     warnings.push({
       code: 'afd_left_out',

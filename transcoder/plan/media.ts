@@ -115,6 +115,9 @@ export interface AudioStream {
   durationSeconds: number | null
 }
 
+/** What the container says of a stream's purpose. */
+export type StreamTrait = 'forced' | 'hearing_impaired'
+
 export interface OtherStream {
   index: number
   /** As in VideoStream. */
@@ -122,6 +125,8 @@ export interface OtherStream {
   type: string
   codec: string
   language: string | null
+  /** Of subtitles; missing = none. */
+  traits?: StreamTrait[]
 }
 
 /** Size of a decoded logo in pixels. */

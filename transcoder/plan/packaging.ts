@@ -7,6 +7,7 @@ import type { JobSpec, PackagingSpec } from '#contract/spec.ts'
 import type { MediaInfo, Rational } from './media.ts'
 import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentForm, VideoPlan } from './plan.ts'
 import { ratio, toNumber } from './rational.ts'
+import { planTextTracks } from './textTracks.ts'
 import { planThumbnails } from './thumbnails.ts'
 
 /** A video profile as it is planned so far. */
@@ -90,6 +91,7 @@ export function planPackaging(
       media.video?.closedCaptions === true &&
       CAPTIONED.has(media.video.codec) &&
       (hls !== null || packaging.dash),
+    subtitles: planTextTracks(spec, media),
     captionChannels: media.video?.captionChannels ?? [],
     captionLanguages: media.video?.captionLanguages ?? {},
     thumbnails:
@@ -115,7 +117,7 @@ function separatesAudio(packaging: PackagingSpec, profiles: readonly PlannedProf
 /** RFC 8216bis, 4.4.6.1.1: all groups have the same members, which selections of different source streams cannot have. */
 function warnOfSelections(profiles: readonly PlannedProfile[], warnings: Warning[]): void {
   const heard = profiles.map(({ audio }) =>
-    [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted().join(),
+    [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),
   )
   if (new Set(heard).size < 2) return
   warnings.push({

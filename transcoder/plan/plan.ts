@@ -229,6 +229,19 @@ export interface ThumbnailPlan {
   posterFrame: number
 }
 
+/** One text subtitle stream of the source as a WebVTT track. */
+export interface TextTrackPlan {
+  /** `sub_0`: unique, its directory below `captions/`. */
+  id: string
+  /** Index among all streams of the source. */
+  stream: number
+  /** ISO 639; null where the source does not say. */
+  language: string | null
+  /** Only what must be read to follow the programme, such as foreign speech. */
+  forced: boolean
+  hearingImpaired: boolean
+}
+
 /** Segmented output: what is cut, where it lies, which manifests list it. */
 export interface PackagingPlan {
   /** Relative path below the job's destination of the directory of the manifests; '' = the destination itself. */
@@ -245,6 +258,8 @@ export interface PackagingPlan {
   tar: string | null
   /** The source's captions are also written as WebVTT. */
   textTracks: boolean
+  /** Text subtitles of the source that become WebVTT tracks; missing in plans of before. */
+  subtitles?: TextTrackPlan[] | undefined
   /** What the source's captions were seen to carry, for renditions that keep them: `CC1`, `SERVICE1`; empty = none. */
   captionChannels: string[]
   /** The languages that the source states for its captions (ISO 639-2), by channel. */
@@ -260,6 +275,8 @@ export type StreamPlan =
   | { kind: 'rendition'; rendition: number; form: SegmentForm }
   /** The source's video as it is, in a transport stream: its captions are read from it. */
   | { kind: 'captions' }
+  /** A text subtitle stream as WebVTT; `track` is its position in `subtitles`. */
+  | { kind: 'subtitles'; track: number }
   /** One JPEG after another: sheets of thumbnails; the poster. */
   | { kind: 'thumbnails' }
   | { kind: 'poster' }

@@ -140,6 +140,13 @@ function pesStream(common: Record<string, string>, leadSeconds: number): Record<
 export const encoderStream: readonly string[] = Object.entries(pesStream({ fflags: '+bitexact' }, 0)).flatMap(
   ([name, value]) => [`-${name}`, value],
 )
+/** One subtitle stream of the source as WebVTT, on the same clock: times before the first frame stay positive. */
+export function subtitleArgs(stream: number, target: string): string[] {
+  return [
+    ...['-map', `0:${stream}`, '-map_metadata', '-1', '-map_chapters', '-1', '-c:s', 'webvtt'],
+    ...['-output_ts_offset', `${TS_ORIGIN_TICKS / 90_000}`, '-fflags', '+bitexact', '-f', 'webvtt', target],
+  ]
+}
 
 /** The source's pictures as they are, on the same clock as all transport streams. */
 export function captionArgs(plan: Plan, target: string): string[] {

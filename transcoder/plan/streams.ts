@@ -11,6 +11,7 @@ export function streams(plan: Plan): StreamPlan[] {
       forms.map((form): StreamPlan => ({ kind: 'rendition', rendition, form })),
     ),
     ...(packaging.textTracks ? [{ kind: 'captions' } as const] : []),
+    ...(packaging.subtitles ?? []).map((_subtitles, track): StreamPlan => ({ kind: 'subtitles', track })),
     ...(packaging.thumbnails === null ? [] : ([{ kind: 'thumbnails' }, { kind: 'poster' }] as const)),
   ]
 }

@@ -18,7 +18,8 @@ import type { PackagingPlan, Plan, SegmentForm } from '../plan/plan.ts'
 import { TS_ORIGIN_TICKS } from '../plan/segmentArgs.ts'
 import type { SegmentPipeline } from './pipeline.ts'
 import { presentationOf, secondsOf } from './presentation.ts'
-import { captionFiles, inMemory, thumbnailFiles, type SidecarFile } from './sidecars.ts'
+import { inMemory, thumbnailFiles, type SidecarFile } from './sidecars.ts'
+import { captionTexts, subtitleTexts, textTracks } from './texts.ts'
 import type { TakenRendition } from './whole.ts'
 
 export interface PackageFacts {
@@ -52,7 +53,7 @@ export async function finishPackage(
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
   const media = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
-  const { sets, files, vtt } = withSidecars(packaging, media, segments, facts.task.takes !== undefined)
+  const { sets, files, vtt } = withSidecars(packaging, media, segments, facts.task.takes)
   segments.post(files)
   const inDirectory = [...documents(packaging, sets), ...vtt]
   const { tar } = segments
@@ -72,7 +73,7 @@ export async function finishPackage(
     ...beside(packaging, files),
     ...placed.map(described),
   ]
-  const { warnings } = plan
+  const warnings = [...plan.warnings, ...truncations(packaging, segments)]
   const written = [...placed, jobReport(packaging, warnings, facts, sets, known)]
   return { objects, written, warnings }
 }
@@ -98,21 +99,27 @@ function withSidecars(
   packaging: PackagingPlan,
   { hls, dash, smooth }: Sets,
   segments: SegmentPipeline,
-  lists: boolean,
+  takes: TaskDescription['takes'],
 ): { sets: Sets; files: SidecarFile[]; vtt: WrittenObject[] } {
   const leading = hls ?? dash ?? smooth
   const video = leading?.video[0]
   if (leading === null || video === undefined) return { sets: { hls, dash, smooth }, files: [], vtt: [] }
-  const { own, captions, sheets, posters } = segments
+  const { own, captions, subtitles, sheets, posters } = segments
   // Of the pictures: sound may go on without them.
   const duration = secondsOf(video)
   const channels = packaging.textTracks ? captions.end(duration).channels : []
   const origin = video.form === 'ts' ? TS_ORIGIN_TICKS : 0
-  const text = captionFiles(channels, packaging.captionLanguages, { own, video, origin })
+  const text = textTracks(
+    [
+      ...captionTexts(channels, packaging.captionLanguages),
+      ...(takes?.subtitles === true ? subtitleTexts(packaging.subtitles ?? [], subtitles, duration) : []),
+    ],
+    { own, video, origin },
+  )
   const small =
     packaging.thumbnails === null
       ? null
-      : thumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists })
+      : thumbnailFiles(packaging.thumbnails, { sheets, posters }, { own, duration, lists: takes !== undefined })
   const add = (presentation: Presentation | null) =>
     presentation && { ...presentation, text: text.tracks, thumbnails: small?.track ?? null }
   return {
@@ -120,6 +127,19 @@ function withSidecars(
     files: [...text.files, ...(small?.files ?? [])],
     vtt: small === null ? [] : [small.vtt],
   }
+}
+
+function truncations({ subtitles = [] }: PackagingPlan, segments: SegmentPipeline): Warning[] {
+  return subtitles.flatMap(({ stream }, at) =>
+    segments.subtitles[at]?.truncated === true
+      ? [
+          {
+            code: 'subtitles_truncated',
+            message: `The subtitles of stream ${stream} of the source have more than 16 MB of text; the rest is left out.`,
+          },
+        ]
+      : [],
+  )
 }
 
 function beside(packaging: PackagingPlan, files: readonly SidecarFile[]): ReportedObject[] {

@@ -29,6 +29,7 @@ import type { SidecarFile } from './sidecars.ts'
 import { take } from './take.ts'
 import { TarFeed } from './tarFeed.ts'
 import { takeCaptions } from './captionTaker.ts'
+import { takeSubtitles, type TakenSubtitles } from '../subtitles/take.ts'
 import { cadenceOf, requireWhole, type TakenRendition } from './whole.ts'
 
 const TS_TIMESCALE = 90_000
@@ -41,6 +42,8 @@ export class SegmentPipeline {
   readonly takers: readonly ((stream: Readable) => Promise<void>)[]
   /** The source's captions so far. */
   readonly captions = new CaptionDecoder()
+  /** The source's text subtitles, in the order of the plan's, once their streams have ended. */
+  readonly subtitles: TakenSubtitles[] = []
   /** JPEGs, once their streams have ended; null = they are not whole. */
   sheets: Uint8Array[] | null = null
   posters: Uint8Array[] | null = null
@@ -153,6 +156,8 @@ export class SegmentPipeline {
         return (readable) => this.#rendition(readable, stream, position)
       case 'captions':
         return (readable) => takeCaptions(readable, this.captions)
+      case 'subtitles':
+        return async (readable) => void (this.subtitles[stream.track] = await takeSubtitles(readable))
       case 'thumbnails':
         return async (readable) => void (this.sheets = await takePictures(readable))
       case 'poster':

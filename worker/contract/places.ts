@@ -33,6 +33,8 @@ const MPD = ['application/dash+xml']
 const TEXT = ['text/vtt']
 /** As transcoder/captions names the channels. */
 const CHANNEL = '(?:CC[1-4]|T[1-4]|SERVICE[1-9]\\d?)'
+/** As transcoder/plan/subtitles.ts names the source's text subtitles. */
+const SUBTITLES = 'sub_(?:[12]?\\d|3[01])'
 /** As transcoder/plan/ladder.ts names the rungs of segmented output. */
 const RUNG_DIRECTORY = 'video_\\d{1,4}p'
 /** Half a day of segments of a few pictures each. */
@@ -94,14 +96,16 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
           below(`${directory}/iframes\\.m3u8`, PLAYLIST, ['written']),
         ]),
         below('master\\.m3u8', PLAYLIST, ['written']),
-        below(`captions/${CHANNEL}/playlist\\.m3u8`, PLAYLIST, ['written']),
+        below(`captions/(?:${CHANNEL}|${SUBTITLES})/playlist\\.m3u8`, PLAYLIST, ['written']),
         below('thumbnails/images\\.m3u8', PLAYLIST, ['written']),
       ]
     : []
   const tar = packaging.tar
     ? [
         below(`${name}\\.tar`, ['application/x-tar'], ['parts']),
-        below(`tar(?:_(?:video|audio)_\\d{1,2}(?:_iframes)?|_captions_${CHANNEL})?\\.m3u8`, PLAYLIST, ['written']),
+        below(`tar(?:_(?:video|audio)_\\d{1,2}(?:_iframes)?|_captions_${CHANNEL}|_${SUBTITLES})?\\.m3u8`, PLAYLIST, [
+          'written',
+        ]),
         below('tar\\.mpd', MPD, ['written']),
       ]
     : []
@@ -125,6 +129,9 @@ function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[
     ...tar,
     ...(spec.closedCaptions === true
       ? [below(`captions/${CHANNEL}/${own}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
+      : []),
+    ...(packaging.hls || packaging.dash
+      ? [below(`captions/${SUBTITLES}/${own}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
       : []),
     ...(packaging.thumbnails
       ? [

@@ -88,6 +88,19 @@ const packaging = z.object({
   segmentDuration: rational,
   tar: z.nullable(path),
   textTracks: z.boolean(),
+  subtitles: z.optional(
+    z
+      .array(
+        z.object({
+          id: z.string().check(z.regex(/^sub_\d{1,2}$/)),
+          stream: count,
+          language: z.nullable(z.string().check(z.regex(/^[a-z]{2,3}$/))),
+          forced: z.boolean(),
+          hearingImpaired: z.boolean(),
+        }),
+      )
+      .check(z.maxLength(32)),
+  ),
   captionChannels: z.array(channel),
   captionLanguages: z.record(channel, z.string().check(z.regex(/^[a-z]{2,3}$/))),
   thumbnails: z.nullable(

@@ -71,6 +71,8 @@ export interface TaskDescription {
     preview: boolean
     /** `PUT /task/:id/log` → `AttemptLog`, each time whole; also when the attempt is over. */
     log: boolean
+    /** Tracks of the source's text subtitles (`captions/sub_0/…`). */
+    subtitles?: boolean
   }
 }
 

@@ -101,7 +101,12 @@ export const door = new Hono<DoorEnv>()
       plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
       input_name: sourceName(job, config),
       max_attempt_ms: MAX_ATTEMPT_MS,
-      takes: { source: job.source === null, preview: config.preview !== false && job.poster === null, log: true },
+      takes: {
+        source: job.source === null,
+        preview: config.preview !== false && job.poster === null,
+        log: true,
+        subtitles: true,
+      },
     } satisfies TaskDescription)
   })
 

@@ -6,7 +6,7 @@ import { withCaptionLanguages } from '../../../transcoder/captionLanguages.ts'
 import { toPackets } from '../../../transcoder/mpegts/section.ts'
 import { writePmt, type ProgramMap } from '../../../transcoder/mpegts/tables.ts'
 import { sealSection } from '../../../transcoder/mpegts/crc.ts'
-import { captionFiles } from '../../../transcoder/segments/sidecars.ts'
+import { captionTexts, textTracks } from '../../../transcoder/segments/texts.ts'
 import { videoTrack } from '../package/presentation.ts'
 import { job, packaged, source } from '../plan/jobs.ts'
 
@@ -31,12 +31,14 @@ test('a cue over a boundary is in both segments, on the clock of the segments; a
 
 test('a track for each channel, its segments as long as the video’s, each file with its size', () => {
   const video = videoTrack()
-  const { tracks, files } = captionFiles(
-    [
-      { channel: 'CC1', cues },
-      { channel: 'SERVICE1', cues: [] },
-    ],
-    { CC1: 'eng' },
+  const { tracks, files } = textTracks(
+    captionTexts(
+      [
+        { channel: 'CC1', cues },
+        { channel: 'SERVICE1', cues: [] },
+      ],
+      { CC1: 'eng' },
+    ),
     { own: 'job-1', video, origin: 0 },
   )
   expect(tracks).toMatchObject([

@@ -12,7 +12,8 @@ import { tarDocuments } from '../../../transcoder/package/tarPlaylists.ts'
 import { planJob } from '../../../transcoder/plan/decide.ts'
 import { plannedFiles } from '../../../transcoder/plan/files.ts'
 import type { PackagingPlan } from '../../../transcoder/plan/plan.ts'
-import { captionFiles, thumbnailFiles } from '../../../transcoder/segments/sidecars.ts'
+import { thumbnailFiles } from '../../../transcoder/segments/sidecars.ts'
+import { captionTexts, textTracks } from '../../../transcoder/segments/texts.ts'
 import { namesOf, tarRequest } from '../../../transcoder/segments/names.ts'
 import { audioTrack, presentation, videoTrack } from '../package/presentation.ts'
 import { sound, source } from '../plan/jobs.ts'
@@ -244,7 +245,11 @@ function documents(packaging: PackagingPlan): string[] {
     thumbnails: null,
   })
   const cues = [{ start: 0, end: 1, text: 'x' }]
-  const text = captionFiles([{ channel: 'SERVICE63', cues: cues as never }], {}, { own: OWN, video: track, origin: 0 })
+  const text = textTracks(captionTexts([{ channel: 'SERVICE63', cues: cues as never }], {}), {
+    own: OWN,
+    video: track,
+    origin: 0,
+  })
   const small =
     packaging.thumbnails === null
       ? null

@@ -149,6 +149,7 @@ export function presentation(fields: Partial<Presentation> = {}): Presentation {
     text: [
       {
         kind: 'text',
+        purpose: 'captions',
         id: 'captions_0',
         directory: 'captions/CC1',
         channel: 'CC1',

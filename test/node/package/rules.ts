@@ -142,7 +142,7 @@ function checkMaster(
       say(path, `4.4.6.1.1: two defaults in ${key}`)
     const chosen = members
       .filter((member) => member.get('AUTOSELECT') === 'YES')
-      .map((member) => member.get('LANGUAGE'))
+      .map((member) => ['LANGUAGE', 'FORCED', 'CHARACTERISTICS'].map((name) => member.get(name)).join(' '))
     if (new Set(chosen).size !== chosen.length) say(path, `4.4.6.1.1: AUTOSELECT cannot choose in ${key}`)
     for (const [other, twins] of groups)
       if (other.split(' ')[0] === key.split(' ')[0] && contentOf(members) !== contentOf(twins))

@@ -95,7 +95,7 @@ export function describeTask(shape: JobShape): TaskDescription {
     plan: null,
     input_name: 'clip.mp4',
     max_attempt_ms: 600_000,
-    takes: { source: false, preview: false, log: false },
+    takes: { source: false, preview: false, log: false, subtitles: true },
   }
 }
 
