@@ -11,6 +11,7 @@ import { hasSeveralMessages, readUserData, type PictureCodec } from './captions/
 import { inputFlags } from './ffmpeg/cell.ts'
 import type { Engine } from './ffmpeg/locate.ts'
 import { runFfmpeg, type Programs } from './ffmpeg/run.ts'
+import { readCommonRate } from './intervals.ts'
 import { isDownmixed } from './plan/downmix.ts'
 import { wantsHdr } from './plan/hdr.ts'
 import type { AudioStream, MediaInfo, VideoStream } from './plan/media.ts'
@@ -56,13 +57,15 @@ export async function inspect(
 
   async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
     const pad = videoPad(pidsOf(media))
+    const commonFrameRate = stream.variableFrameRate ? await readCommonRate(engine, url, stream, places) : null
     const brightness = wantsHdr(spec, stream) ? await readBrightness(engine, input, pad, places) : {}
     const found = await extractPictures(engine, input, pad, stream, places)
-    if (found === null) return brightness
+    if (found === null) return { ...brightness, commonFrameRate }
     const { pictures, codec } = found
     const { captions, activeFormat } = readUserData(pictures, codec)
     return {
       ...brightness,
+      commonFrameRate,
       closedCaptions: stream.closedCaptions || captions.length > 0,
       captionChannels: captionChannels(captions),
       severalCaptionMessages: hasSeveralMessages(pictures, codec),

@@ -19,6 +19,7 @@ const video: TaskPlan['outputs'][number]['video'] = {
   maxKbps: 900,
   bufferBits: 1_800_000,
   frameRate: { num: 25, den: 1 },
+  pictureRate: { num: 25, den: 1 },
   gopFrames: 50,
   bFrames: 2,
   deinterlace: 'none',

@@ -194,7 +194,13 @@ function planVideo(
 ): VideoPlan {
   const geometry = planGeometry(profile, spec, upright(video), warnings)
   checkSourceSize(spec, profile, geometry.width, geometry.height)
-  const frameRate = outputRate(found.rate, profile.frameRateFactor, spec.videoCodec, profile.index)
+  const { frameRate, pictureRate } = outputRate(
+    found.rate,
+    profile.frameRateFactor,
+    spec.videoCodec,
+    profile.index,
+    warnings,
+  )
   const color = outputColor(found.picture, {
     height: geometry.height,
     rate: found.rate,
@@ -212,6 +218,7 @@ function planVideo(
     ...bufferModel(spec.videoCodec, profile.mode, profile.bitrateKbps, found.container),
     ...geometry,
     frameRate,
+    pictureRate,
     ...gopOf(spec, frameRate, found.grid ?? frameRate, warnings),
     spliceFrames: spliceFrames(found.splicePoints, frameRate, found.grid ?? frameRate, warnings),
     ...scan,
@@ -220,7 +227,7 @@ function planVideo(
     captions: planCaptions(
       spec,
       video,
-      { from: found.rate, to: frameRate, rebuilt: woven || found.scan.kind === 'telecined' },
+      { from: found.rate, to: pictureRate, rebuilt: woven || found.scan.kind === 'telecined' },
       found.abilities,
       warnings,
     ),

@@ -117,6 +117,7 @@ function readVideo(stream: ProbeStream): VideoStream {
     sar: rational(stream.sample_aspect_ratio, ':') ?? ratio(1, 1),
     rotation: rotation(stream),
     ...frameRate(average, nominal),
+    commonFrameRate: null,
     fieldOrder,
     scan: null,
     pixelFormat: stream.pix_fmt ?? 'unknown',

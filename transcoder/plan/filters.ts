@@ -4,6 +4,7 @@ import { WHITE_NITS, WHITE_SIGNAL } from './hdr.ts'
 import { CEILING_DB } from './loudness.ts'
 import type { AudioPlan, LogoPlan, MixPlan, Plan, VideoPlan } from './plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
+import { sameRatio } from './rational.ts'
 import { scale, toneMap } from './scaling.ts'
 
 /** mode is always given: bwdif's default is one picture per field. */
@@ -35,6 +36,11 @@ function weave(video: VideoPlan): string[] {
   return ['format=yuv420p', `tinterlace=mode=${weaves[video.scan]}:flags=low_pass_filter`]
 }
 
+/** Each picture twice, where the codec has no rate for half as many. */
+function repeat({ frameRate, pictureRate }: VideoPlan): string[] {
+  return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
+}
+
 /** The output's pictures in their number, as they come. */
 export function beginning(plan: Plan, video: VideoPlan): string[] {
   // Fields that are woven together again are pictures of their own until then.
@@ -42,7 +48,7 @@ export function beginning(plan: Plan, video: VideoPlan): string[] {
   return [
     ...deinterlacer(plan, video),
     // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
-    `fps=${video.frameRate.num * perFrame}/${video.frameRate.den}:start_time=0`,
+    `fps=${video.pictureRate.num * perFrame}/${video.pictureRate.den}:start_time=0`,
   ]
 }
 
@@ -67,6 +73,7 @@ export function videoFilters(plan: Plan, video: VideoPlan): string[] {
         ]
       : []),
     ...weave(video),
+    ...repeat(video),
     // The default limit of 100 would round fractions such as 4096:3645.
     `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
     `format=${plan.picture.hdr === null ? 'yuv420p' : 'yuv420p10le'}`,

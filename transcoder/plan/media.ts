@@ -46,6 +46,8 @@ export interface VideoStream {
   frameRate: Rational | null
   /** True where the container's nominal and average rates differ: the source has a variable rate. */
   variableFrameRate: boolean
+  /** The rate that most pictures keep, of a variable one; null where there is none or nobody looked (transcoder/intervals.ts). */
+  commonFrameRate: Rational | null
   fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
   /** null where it was not measured (transcoder/measure.ts). */
   scan: MeasuredScan | null

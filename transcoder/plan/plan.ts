@@ -91,6 +91,8 @@ export interface VideoPlan extends Geometry {
   /** Size of that buffer in bits. */
   bufferBits: number
   frameRate: Rational
+  /** Different pictures a second: half of it where mpeg2 has no such rate and each is coded twice. */
+  pictureRate: Rational
   /** Frames per GOP, exact and closed. */
   gopFrames: number
   bFrames: number

@@ -51,11 +51,11 @@ export function sourceRate(spec: JobSpec, video: VideoStream, warnings: Warning[
     })
     return ratio(25, 1)
   }
-  const nearest = nearestStandard(video.frameRate)
+  const nearest = nearestStandard(video.commonFrameRate ?? video.frameRate)
   if (video.variableFrameRate) {
     warnings.push({
       code: 'variable_frame_rate',
-      message: `The source has a variable frame rate (${describe(video.frameRate)} on average); the output has ${describe(nearest)} frames per second.`,
+      message: `The source has a variable frame rate (${describe(video.frameRate)} on average${video.commonFrameRate === null ? '' : `, mostly ${describe(video.commonFrameRate)}`}); the output has ${describe(nearest)} frames per second.`,
     })
     return nearest
   }
@@ -72,18 +72,31 @@ export function sourceRate(spec: JobSpec, video: VideoStream, warnings: Warning[
   return distance(video.frameRate, nearest) <= SAME_RATE ? nearest : video.frameRate
 }
 
-/** Throws frame_rate_unsupported where the codec has no such rate. */
+/**
+ * Pictures a second as they are chosen from the source, and as they are coded: where mpeg2 has no such rate, each is coded
+ * twice. Throws frame_rate_unsupported where the codec has neither.
+ */
 export function outputRate(
   source: Rational,
   factor: FrameRateFactor,
   codec: JobSpec['videoCodec'],
   index: number,
-): Rational {
+  warnings: Warning[],
+): { frameRate: Rational; pictureRate: Rational } {
   const rate = multiply(source, factors[factor])
   const field = `videoProfiles[${index}].video_framerate`
   if (codec === 'mpeg2') {
     const nearest = nearestStandard(rate)
-    if (distance(rate, nearest) <= MPEG2_SNAP) return nearest
+    if (distance(rate, nearest) <= MPEG2_SNAP) return { frameRate: nearest, pictureRate: nearest }
+    const whole = nearestStandard(source)
+    if (factor === '1/2x' && distance(source, whole) <= MPEG2_SNAP) {
+      warnings.push({
+        code: 'pictures_repeated',
+        field,
+        message: `mpeg2 has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
+      })
+      return { frameRate: whole, pictureRate: multiply(whole, factors[factor]) }
+    }
     throw new PlanError(
       'frame_rate_unsupported',
       `mpeg2 has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
@@ -95,7 +108,7 @@ export function outputRate(
       field,
       details: { rate: describe(rate), maximum: HIGHEST_RATE },
     })
-  return rate
+  return { frameRate: rate, pictureRate: rate }
 }
 
 /** The lowest frame rate among the profiles: a time on its grid is a picture of every rendition. */

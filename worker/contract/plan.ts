@@ -31,6 +31,7 @@ const video = z.object({
   maxKbps: amount,
   bufferBits: amount,
   frameRate: rational,
+  pictureRate: rational,
   gopFrames: count,
   bFrames: count,
   deinterlace: z.enum(['none', 'frames', 'fields', 'telecine']),

@@ -161,6 +161,18 @@ describe('clocks', () => {
     const decoded = await frames(outputs[0])
     expect(Math.abs(decoded.length - (4 * rate.num) / rate.den)).toBeLessThanOrEqual(2)
   })
+
+  test('one long interval among 39 of 33.3 ms does not change the rate', async () => {
+    const phone = space.file('phone.mp4')
+    const picture = "testsrc2=s=320x180:r=30:d=1.5,select='lt(n,39)+gt(n,43)',trim=end_frame=41"
+    await ffmpeg([
+      ...['-f', 'lavfi', '-i', picture, '-fps_mode', 'vfr'],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', phone],
+    ])
+    const { outputs, plan } = await encode(job({ video: [rendition({ audioProfiles: [] })] }), phone, space.path)
+    expect((await stream(outputs[0], 'video')).avg_frame_rate).toBe('30/1')
+    expect(plan.warnings.map(({ code }) => code)).toEqual(['variable_frame_rate'])
+  })
 })
 
 describe('the boxes of an mp4', () => {

@@ -1,7 +1,7 @@
 // GOPs as a packager sees them: every key frame in its place, closed, anchors ip_distance apart. Checked by decoding.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobSpec, VideoCodec } from '#contract/spec.ts'
-import { frames, makeClip, packets, stream, workspace } from '../media.ts'
+import { ffmpeg, frames, makeClip, packets, stream, workspace } from '../media.ts'
 import { job, rendition } from '../plan/jobs.ts'
 import { encode } from './encode.ts'
 
@@ -68,9 +68,27 @@ test.each([
   ['h264', '2x', 200, '50/1'],
   ['hevc', '1/2x', 50, '25/2'],
   ['mpeg2', '2x', 200, '50/1'],
+  ['mpeg2', '1/2x', 100, '25/1'],
 ] as const)('%s at %s has %i frames', async (videoCodec, frameRateFactor, count, rate) => {
   const spec = job({ videoCodec, video: [silent({ frameRateFactor })] })
   const { outputs } = await encode(spec, clips['25'] ?? '', space.path)
   expect(await frames(outputs[0])).toHaveLength(count)
   expect((await stream(outputs[0], 'video')).avg_frame_rate).toBe(rate)
+})
+
+test('mpeg2 at half of 25 shows each of half the pictures twice, and no other', async () => {
+  const spec = job({ videoCodec: 'mpeg2', video: [silent({ frameRateFactor: '1/2x', bitrateKbps: 8000 })] })
+  const { outputs } = await encode(spec, clips['25'] ?? '', space.path)
+  const raw = await ffmpeg(['-i', outputs[0], '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
+  const { width, height } = await stream(outputs[0], 'video')
+  const picture = (index: number) => raw.subarray(index * width * height, (index + 1) * width * height)
+  const difference = (a: Buffer, b: Buffer) =>
+    a.reduce((sum, value, at) => sum + Math.abs(value - b[at]!), 0) / a.length
+  for (let index = 2; index < 20; index += 2) {
+    const [same, next] = [
+      difference(picture(index), picture(index + 1)),
+      difference(picture(index + 1), picture(index + 2)),
+    ]
+    expect(same, `pictures ${index} and ${index + 1}`).toBeLessThan(next / 3)
+  }
 })

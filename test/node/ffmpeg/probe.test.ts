@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags, httpInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
 import { runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { commonRate } from '../../../transcoder/intervals.ts'
+import { toNumber } from '../../../transcoder/plan/rational.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { engine, ffmpeg, makeClip, realClip, workspace } from '../media.ts'
 
@@ -222,4 +224,18 @@ describe('the cell', () => {
     expect((await decode(fileInputFlags(), `${server.url}/a.mp4`)).stderr).toMatch(/not on whitelist/)
     expect((await decode(httpInputFlags(), `file:${clip}`)).stderr).toMatch(/not on whitelist/)
   })
+})
+
+test('the rate that most pictures keep is read, where there is one', () => {
+  const steady = (count: number, interval: number, from = 0) =>
+    Array.from({ length: count }, (_, index) => from + index * interval)
+  // 39 of 40 intervals of a phone's clip.
+  const phone = [...steady(40, 1 / 30), 40 / 30 + 0.5]
+  expect(toNumber(commonRate(phone.toReversed())!)).toBeCloseTo(30, 2)
+  // 3:2 pulldown by flags: both intervals are as common as the other.
+  const film = steady(24, 0.0834166).flatMap((time) => [time, time + 0.05005])
+  expect(commonRate(film)).toBeNull()
+  // A screen recording.
+  expect(commonRate([0, 0.016, 0.2, 0.9, 0.95, 1.7, 1.716, 2.5])).toBeNull()
+  expect(commonRate([])).toBeNull()
 })

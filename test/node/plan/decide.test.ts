@@ -133,14 +133,28 @@ describe('frame rate, GOP and B-frames', () => {
     const media = source({ frameRate: { num: 2160000, den: 75143 }, variableFrameRate: true })
     expect(firstVideo(job(), media).frameRate).toEqual({ num: 30000, den: 1001 })
     expect(warningCodes(job(), media)).toEqual(['variable_frame_rate'])
+    // The rate that most pictures keep decides, where there is one.
+    const paused = source({ ...at(40, 2), variableFrameRate: true, commonFrameRate: { num: 30, den: 1 } })
+    expect(firstVideo(job(), paused).frameRate).toEqual({ num: 30, den: 1 })
+    expect(planJob(job(), paused).warnings[0]!.message).toContain('(20 on average, mostly 30)')
   })
 
-  test('mpeg2 refuses 12.5 and lists its eight rates', () => {
-    const spec = job({ videoCodec: 'mpeg2', video: [rendition({ frameRateFactor: '1/2x' })] })
-    expect(problem(spec, source())).toMatchObject({
+  test.each([
+    [at(25, 1), at(25, 1), at(25, 2)],
+    [at(30000, 1001), at(30000, 1001), at(15000, 1001)],
+    [at(50, 1), at(25, 1), at(25, 1)],
+  ])('mpeg2 at half of %j', (from, { frameRate }, { frameRate: pictureRate }) => {
+    const spec = job({ videoCodec: 'mpeg2', video: [rendition({ frameRateFactor: '1/2x', bitrateKbps: 3000 })] })
+    expect(firstVideo(spec, source(from))).toMatchObject({ frameRate, pictureRate })
+    expect(warningCodes(spec, source(from))).toEqual(from.frameRate!.num === 50 ? [] : ['pictures_repeated'])
+  })
+
+  test('mpeg2 refuses 15 and lists its eight rates', () => {
+    const spec = job({ videoCodec: 'mpeg2' })
+    expect(problem(spec, source(at(15, 1)))).toMatchObject({
       code: 'frame_rate_unsupported',
       field: 'videoProfiles[0].video_framerate',
-      message: 'mpeg2 has no frame rate of 12.5; it has 23.976, 24, 25, 29.97, 30, 50, 59.94, 60',
+      message: 'mpeg2 has no frame rate of 15; it has 23.976, 24, 25, 29.97, 30, 50, 59.94, 60',
     })
   })
 
@@ -319,8 +333,9 @@ describe('what the source is', () => {
       frameRate: { num: 50, den: 1 },
     })
     expect(warningCodes(forced, media)).toEqual(['deinterlaced'])
-    expect(firstVideo(job(), media)).toMatchObject({ scan: 'tff', frameRate: { num: 25, den: 1 } })
-    expect(warningCodes(job(), media)).toEqual([])
+    const kept = job({ video: [rendition({ width: 720, height: 576, bitrateKbps: 3000 })] })
+    expect(firstVideo(kept, media)).toMatchObject({ scan: 'tff', frameRate: { num: 25, den: 1 } })
+    expect(warningCodes(kept, media)).toEqual([])
   })
   test.each([
     ['subtitle', 'dvb_subtitle', 'deu', 'dvb_subtitles_left_out', 'Stream 2 of the source (DVB subtitles, deu)'],

@@ -104,6 +104,7 @@ export function source(video: Partial<VideoStream> = {}, change: Partial<MediaIn
       rotation: 0,
       frameRate: { num: 25, den: 1 },
       variableFrameRate: false,
+      commonFrameRate: null,
       fieldOrder: 'progressive',
       scan: null,
       pixelFormat: 'yuv420p',

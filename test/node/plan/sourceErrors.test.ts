@@ -85,8 +85,8 @@ const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, fiel
   ],
   [
     'mpeg2 at a rate that it does not have',
-    job({ videoCodec: 'mpeg2', video: [rendition({ frameRateFactor: '1/2x', bitrateKbps: 3000 })] }),
-    source(),
+    job({ videoCodec: 'mpeg2', video: [rendition({ bitrateKbps: 3000 })] }),
+    source({ frameRate: { num: 25, den: 2 } }),
     'frame_rate_unsupported',
     'videoProfiles[0].video_framerate',
     '12.5',
