@@ -29,6 +29,16 @@ const TELECINE_SHARE = 0.25
 const TELECINED_RATE = ratio(30000, 1001)
 export const FILM_RATE: Rational = ratio(24000, 1001)
 const SAME_RATE = 0.001
+/**
+ * Rasters that exist interlaced, widths by lines (SMPTE ST 274, ITU-R BT.601 and its narrower forms in ETSI TS 101 154 and
+ * ATSC A/53). Anything else is scaled by players as if it were progressive.
+ */
+const interlacedRasters: Readonly<Record<number, readonly number[]>> = {
+  1080: [1920, 1440],
+  576: [720, 704, 702, 544, 528, 480, 352],
+  486: [720],
+  480: [720, 704, 640, 544, 528, 480, 352],
+}
 
 /** Whether the pictures must be looked at: not for ordinary progressive sources, which then cost nothing extra. */
 export function needsMeasuring(spec: JobSpec, media: MediaInfo): boolean {
@@ -116,6 +126,9 @@ function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream
   if (spec.videoCodec === 'hevc') return 'hevc is not coded interlaced'
   if (spec.packaging !== null) return 'segmented output is'
   if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the picture is turned'
+  const { width, height } = geometry
+  const own = width === video.width && height === video.height
+  if (!own && interlacedRasters[height]?.includes(width) !== true) return `nothing shows ${width}x${height} interlaced`
   if (geometry.height % 4 !== 0) return `fields of 4:2:0 need a height divisible by 4, which ${geometry.height} is not`
   if (video.variableFrameRate) return 'its frame rate is variable'
   return null

@@ -327,7 +327,7 @@ describe('single filters', () => {
     ],
     [
       '3:2 at 25 is none',
-      { detelecine: true },
+      { detelecine: true, video: [rendition({ width: 720, height: 576 })] },
       { ...film, frameRate: { num: 25, den: 1 } },
       'bwdif=mode=send_field:parity=auto:deint=interlaced,fps=50/1',
     ],
@@ -357,7 +357,9 @@ describe('single filters', () => {
     ['upside down', { transform: 'vflip' }, {}],
     ['half the rate', { video: [rendition({ frameRateFactor: '1/2x' })] }, {}],
     ['twice the rate', { video: [rendition({ frameRateFactor: '2x' })] }, {}],
-    ['a height of 182', { video: [rendition({ height: 182 })] }, {}],
+    ['a height of 182', { video: [rendition({ width: 0, height: 0 })] }, { height: 182 }],
+    ['960x720, a raster that nothing shows interlaced', { video: [rendition({ width: 960, height: 720 })] }, {}],
+    ['480x360', { video: [rendition({ width: 480, height: 360 })] }, { width: 720, height: 576 }],
   ]
   test.each(forcing)('fields cannot be kept: %s', (_title, change, video) => {
     const plan = planJob(job(change), source({ fieldOrder: 'tt', ...video }))
