@@ -52,7 +52,12 @@ function frameSize(profile: VideoProfile, oriented: Oriented): { width: number; 
   const storage = toNumber(oriented.square ? oriented.frame : divide(oriented.frame, oriented.sar))
   if (width === 0) return { width: even(height * storage), height }
   if (height === 0) return { width, height: even(width / storage) }
-  return { width, height }
+  return liesAcross(profile, oriented) ? { width: height, height: width } : { width, height }
+}
+
+/** A size as the source has it, for a frame that is turned with the picture: samples would be of 81:256. */
+function liesAcross({ width, height }: VideoProfile, { frameTurned, frame }: Oriented): boolean {
+  return frameTurned && width > 0 && height > 0 && (width - height) * (frame.num - frame.den) < 0
 }
 
 /** The largest even picture of display aspect `picture` in a frame of display aspect `frame`. */
@@ -87,6 +92,12 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
       code: 'size_rounded',
       field,
       message: `The source's ${oriented.frameWidth}x${oriented.frameHeight} becomes ${width}x${height}: sizes must be even.`,
+    })
+  if (liesAcross(profile, oriented))
+    warnings.push({
+      code: 'size_turned',
+      field,
+      message: `${profile.width}x${profile.height} becomes ${width}x${height}: video_aspect_ratio turns the frame with the picture.`,
     })
   const storage = ratio(width, height)
   const full: Geometry = {

@@ -21,6 +21,8 @@ export interface Oriented {
   frame: Rational
   /** Sample aspect of the frame when it keeps the source's samples. */
   sar: Rational
+  /** The frame is turned with the picture. */
+  frameTurned: boolean
   /** The job asks for square samples. */
   square: boolean
 }
@@ -55,6 +57,7 @@ export function orient(spec: JobSpec, source: { width: number; height: number; d
     picture,
     frame,
     sar: follows ? invert(own) : own,
+    frameTurned: follows,
     square: squares.includes(transform),
   }
 }

@@ -53,6 +53,8 @@ describe('video_aspect_ratio', () => {
     ['invert_aspect_ratio', [320, 180], '9:16', '81:256', UPRIGHT],
     ['rotate_counterclockwise + invert_aspect_ratio', [180, 320], '9:16', '1:1', COUNTERCLOCKWISE],
     ['rotate_counterclockwise + invert_aspect_ratio', [0, 0], '9:16', '1:1', COUNTERCLOCKWISE],
+    // A size as the source has it is turned with the frame.
+    ['rotate_counterclockwise + invert_aspect_ratio', [320, 180], '9:16', '1:1', COUNTERCLOCKWISE],
   ]
   test.each(filled)('%s at %j displays %s', async (aspect, size, dar, sar, colors) => {
     const out = await shape({ aspect }, size)
