@@ -306,7 +306,11 @@ export const jobFields = z.object({
   ),
   create_tar_file: optionalFlag('Also store the segmented output as one tar archive.'),
   audio_volume: numberWithDefault('Volume in percent.', limits.AUDIO_VOLUME, 100),
-  h264_quality: choice('Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2.', ['good', 'better', 'best'], 'good'),
+  h264_quality: choice(
+    'Encoding speed or quality of h.264 and hevc: good is the fastest. No effect with mpeg2.',
+    ['good', 'better', 'best'],
+    'good',
+  ),
   video_aspect_ratio: choice(
     'Display aspect and rotation.',
     [

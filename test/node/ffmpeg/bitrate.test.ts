@@ -76,6 +76,17 @@ test('vbr follows the content and stays below its peak', async () => {
   expect(Math.max(...seconds)).toBeGreaterThan(600)
 })
 
+test.each(['h264', 'mpeg2'] as const)('vbr of a short %s clip averages what was asked', async (videoCodec) => {
+  const moving = space.file('moving.mkv')
+  const picture = 'testsrc2=s=320x180:r=25:d=5,noise=alls=20:allf=t'
+  await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', moving])
+  const bitrateKbps = videoCodec === 'h264' ? 800 : 2000
+  const profile = rendition({ bitrateKbps, audioProfiles: [] })
+  const { outputs } = await encode(job({ videoCodec, video: [profile] }), moving, space.path)
+  const mean = (await kbpsBySecond(outputs[0])).reduce((sum, kbps) => sum + kbps, 0) / 5
+  expect(Math.abs(mean / bitrateKbps - 1), `${mean.toFixed(0)} kbps`).toBeLessThan(0.04)
+})
+
 test('qvbr stays below its cap', async () => {
   const { outputs } = await encode(job({ video: [rendition({ mode: 'qvbr', bitrateKbps: 600 })] }), clip, space.path)
   const seconds = await kbpsBySecond(outputs[0])

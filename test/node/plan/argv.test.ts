@@ -42,7 +42,7 @@ describe('the whole command', () => {
           `-filter_complex [0:a:0]${STEREO}[a0_0]`,
         '-map [v0] -map [a0_0] -map_metadata -1 -map_chapters -1',
         '-c:v libx264 -preset veryfast -profile:v high -g 25 -keyint_min 25 -sc_threshold 0 -flags +cgop -bf 2 -b_strategy 0',
-        `-b:v 500k -maxrate 750k -bufsize 1500000 ${SD}`,
+        `-b:v 500k -maxrate 750k -bufsize 1500000 -x264-params ratetol=0.25 ${SD}`,
         '-c:a:0 aac -b:a:0 128k -fflags +bitexact -moov_size 48528 -f mp4 file:/task/0',
       ].join(' '),
     )
