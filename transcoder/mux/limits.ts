@@ -115,25 +115,20 @@ function levelRate(codec: VideoCodec, maxKbps: number, level: number | null): nu
 /** Which system a stream is for, where that is said. */
 export type TsProfile = 'dvb' | 'atsc'
 
-/** AC-3 of a stream for no system in particular keeps to the smaller buffer where its frames fit in. */
-export function audioLimits(codec: AudioCodec, channels: number, kbps: number, profile: TsProfile | null): Limits {
-  const large = codec === 'aac' && channels > 2
+const AC3_DVB_BYTES = 5696
+/** For up to 448 kbps, which is the most that this service writes. */
+const AC3_ATSC_BYTES = 2592
+
+/** AC-3 of a stream for no system in particular is declared as in ATSC. */
+export function audioLimits(codec: AudioCodec, channels: number, profile: TsProfile | null): Limits {
+  const isWide = codec === 'aac' && channels > 2
+  const sizes = { aac: isWide ? 8976 : 3584, mp2: 3584, ac3: profile === 'dvb' ? AC3_DVB_BYTES : AC3_ATSC_BYTES }
+  // 2.4.2.3.
   return {
     transportBytes: TRANSPORT_BYTES,
-    // 2.4.2.3.
-    transportRate: large ? 5_529_600 : 2_000_000,
-    bufferBytes: codec === 'ac3' ? ac3Buffer(kbps, profile) : large ? 8976 : 3584,
+    transportRate: isWide ? 5_529_600 : 2_000_000,
+    bufferBytes: sizes[codec],
   }
-}
-
-const AC3_ATSC_BYTES = 2592
-const AC3_DVB_BYTES = 5696
-/** ATSC A/53-5, 5.4: the highest rate of a main service. */
-const AC3_ATSC_KBPS = 448
-
-function ac3Buffer(kbps: number, profile: TsProfile | null): number {
-  if (profile === 'dvb') return AC3_DVB_BYTES
-  return kbps <= AC3_ATSC_KBPS ? AC3_ATSC_BYTES : AC3_DVB_BYTES
 }
 
 /** Teletext (EN 300 472, clause 5), DVB subtitles (EN 300 743, clause 5.1), anything else. */

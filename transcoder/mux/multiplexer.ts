@@ -184,7 +184,7 @@ export class Multiplexer {
         return new Lane({ pid, kind: 'data', limits: dataLimits(kindOf(stream)), hold: DATA_HOLD[kindOf(stream)] })
       }
       streams.push(declaredSound({ ...stream, pid }, sound, profile))
-      const own = audioLimits(sound.codec, sound.channels, sound.bitrateKbps, profile)
+      const own = audioLimits(sound.codec, sound.channels, profile)
       return new Lane({ pid, kind: 'audio', limits: own, hold: AUDIO_HOLD })
     })
     for (const [index, { pid }] of map.streams.entries()) this.#lanes.set(pid, lanes[index]!)

@@ -1,7 +1,7 @@
 // In charge of: rules of the fields that say how a transport stream is signalled: ts_profile, names, identifiers, PIDs.
 // Not in charge of: their ranges (request.ts), the PID of cues that the source has (transcoder/plan/cues.ts).
 import { isSegmented } from './availability.ts'
-import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID } from './limits.ts'
+import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, STREAM_PID } from './limits.ts'
 import type { Findings } from './problems.ts'
 import type { Draft } from './request.ts'
 
@@ -15,8 +15,6 @@ const NAMES = [
   'video_pid',
   'audio_pid',
 ] as const
-/** ATSC A/53-5, 5.4: of a main service. */
-const ATSC_AC3_KBPS = 448
 
 export function checkService(draft: Draft, findings: Findings): void {
   const given = NAMES.filter((name) => draft[name] !== undefined && draft[name] !== '')
@@ -26,17 +24,6 @@ export function checkService(draft: Draft, findings: Findings): void {
     return
   }
   refuseSharedPids(draft, findings)
-  if (draft.ts_profile !== 'atsc') return
-  for (const [index, { audio_codec: codec, audio_bitrate: kbps }] of draft.audioProfiles.entries()) {
-    if (codec !== 'ac3' || Number(kbps) <= ATSC_AC3_KBPS) continue
-    const field = `audioProfiles[${index}].audio_bitrate`
-    findings.problem(
-      'unsupported_combination',
-      field,
-      `${field} ${kbps} is too high for ts_profile "atsc"; ATSC has ac3 up to ${ATSC_AC3_KBPS} kbps`,
-      { maximum: ATSC_AC3_KBPS },
-    )
-  }
 }
 
 /** Of the fields that are given, one that another of the stream's PIDs has already. */
@@ -46,6 +33,12 @@ function refuseSharedPids(draft: Draft, findings: Findings): void {
   const tracks = draft.audioProfiles.filter((profile) => profile.source_stream !== undefined)
   const taken = new Map<number, string>([[map, 'pmt_pid']])
   const take = (pid: number, name: string, what: string): void => {
+    if (pid > STREAM_PID.maximum && name !== 'scte35_pid_remap')
+      return findings.problem(
+        'unsupported_combination',
+        name,
+        `${what} would have the PID ${pid}; the last one is ${STREAM_PID.maximum}`,
+      )
     const before = taken.get(pid)
     if (before === undefined) return void taken.set(pid, what)
     findings.problem('unsupported_combination', name, `${what} has the PID ${pid}, which ${before} has already`)
@@ -54,6 +47,6 @@ function refuseSharedPids(draft: Draft, findings: Findings): void {
   const audioField =
     draft.audio_pid === undefined ? (draft.video_pid === undefined ? 'pmt_pid' : 'video_pid') : 'audio_pid'
   for (const position of tracks.keys()) take(first + position, audioField, `audio track ${position + 1}`)
-  const isRemapped = cues !== undefined && cues >= 0 && draft.scte35_passthough === true
-  if (isRemapped) take(cues, 'scte35_pid_remap', 'scte35_pid_remap')
+  if (cues !== undefined && cues >= 0 && draft.scte35_passthough === true)
+    take(cues, 'scte35_pid_remap', 'scte35_pid_remap')
 }
