@@ -12,6 +12,7 @@ import { counterOf, pidOf } from '../../../transcoder/mpegts/packet.ts'
 import { StreamError, type Cadence } from '../../../transcoder/package/cut.ts'
 import { TsCutter } from '../../../transcoder/package/ts/cutter.ts'
 import { TailCutter } from '../../../transcoder/package/ts/tail.ts'
+import { judge } from '../mpegts/tstd.ts'
 import { cueAt, scan, withCues } from '../mpegts/clips.ts'
 import { spliceInsert } from '../mpegts/sections.ts'
 import { cut, flashes, streamOf } from './cutting.ts'
@@ -90,6 +91,18 @@ it('plays on from one segment to the next: no counter jumps and no picture is mi
   const whole = Buffer.concat(segments.map(({ bytes }) => bytes))
   expect(jumps(whole)).toBe(0)
   expect(await pictures(whole)).toBe(125)
+})
+
+it('is a stream for a gateway: frames come before their time by the clock, and tables at least every 0.5 s', async () => {
+  // As the plan has it (segmentArgs.ts), with one key frame in 5 s.
+  const sparse = coding.replace('-g 25 -keyint_min 25', '-g 250')
+  const lead = ts.replace('-max_delay 0 -output_ts_offset 10', '-max_delay 100000 -output_ts_offset 9.8 -pcr_period 1')
+  const stream = await streamOf(engine, `${flashes(5)} -map 0:v -map 1:a ${sparse} -c:a aac ${lead}`)
+  const { segments } = cut(new TsCutter({ ...cadence, segmentFrames: 125, spliceFrames: [] }, 'video', ORIGIN), stream)
+  const judged = judge(Buffer.concat(segments.map(({ bytes }) => bytes)))
+  expect(judged.problems.filter((problem) => /^(late|delay|continuity|clock)/.test(problem))).toEqual([])
+  expect(judged.patMs).toBeLessThan(500)
+  expect(judged.pmtMs).toBeLessThan(500)
 })
 
 it('says where each key frame lies, with its tables', async () => {
