@@ -41,8 +41,8 @@ const CLOCK_LATEST = 38 * MS
 const CLOCK_WANTED = 20 * MS
 /** TR 101 290 asks for 500 ms, TS 101 154 advises 100 ms. */
 const TABLE_MS = 80
-/** At a variable rate they may wait for the next span. */
-const TABLE_VARIABLE_MS = 60
+/** At a variable rate they go at the beginning of a span: a little more than two of them, so that it is not every one. */
+const TABLE_VARIABLE_MS = 68
 /** EN 300 468, 5.1.4: 2 s. */
 const SERVICE_MS = 1000
 /** A/65, 7.1: 150 and 400 ms. */
@@ -62,7 +62,7 @@ const PEAK = 2
 /** Beside the pictures themselves: headers and stuffing. */
 const FLOOR_SHARE = 1.08
 /** Of a variable rate: it is constant for that long. */
-const LONGEST_SPAN = 36 * MS
+const LONGEST_SPAN = 33 * MS
 const SHORTEST_SPAN = 4 * MS
 /** Before its deadline: audio goes first; audio goes first in every other packet. */
 const CRITICAL = 12 * MS
