@@ -187,6 +187,7 @@ const TRAITS: readonly StreamTrait[] = ['forced', 'hearing_impaired']
 
 function readOther(stream: ProbeStream): OtherStream {
   const traits = TRAITS.filter((trait) => stream.disposition?.[trait] === 1)
+  const start = number(stream.start_time)
   return {
     index: stream.index ?? 0,
     id: identifier(stream),
@@ -194,6 +195,7 @@ function readOther(stream: ProbeStream): OtherStream {
     codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
     language: stream.tags?.['language'] ?? null,
     ...(traits.length === 0 ? {} : { traits }),
+    ...(start === null ? {} : { startSeconds: start }),
   }
 }
 

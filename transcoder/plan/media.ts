@@ -129,6 +129,8 @@ export interface OtherStream {
   language: string | null
   /** Of subtitles; missing = none. */
   traits?: StreamTrait[]
+  /** Missing = not stated. */
+  startSeconds?: number
 }
 
 /** Size of a decoded logo in pixels. */

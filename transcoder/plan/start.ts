@@ -4,6 +4,7 @@ import type { JobSpec } from '#contract/spec.ts'
 import type { AudioStream, MediaInfo, VideoStream } from './media.ts'
 import { sourceRate } from './rate.ts'
 import { toNumber } from './rational.ts'
+import { planSubtitles } from './subtitles.ts'
 
 interface ClockAbility {
   clockFromUsedStreams?: boolean
@@ -21,7 +22,7 @@ const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
 export function videoOffset(spec: JobSpec, media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number {
   // Without video nothing is taken off.
   if (media.video === null) return 0
-  const clock = clockFromUsedStreams ? clockStart(spec, media) : fileStart(media)
+  const clock = clockFromUsedStreams ? withSubtitles(clockStart(spec, media), spec, media) : fileStart(media)
   return micro(outputStart(spec, media) - (clock ?? 0))
 }
 
@@ -105,6 +106,15 @@ function clockStart(spec: JobSpec, media: MediaInfo): number | null {
   const starts = usedStreams(spec, media).flatMap((stream) => stream.startSeconds ?? [])
   if (starts.length === 0 || !media.formats.some((format) => CORRECTED.has(format))) return fileStart(media)
   return Math.min(...starts)
+}
+
+/** Those that are copied count as used, but the outputs do not begin with them. */
+function withSubtitles(clock: number | null, spec: JobSpec, media: MediaInfo): number | null {
+  const copied = planSubtitles(spec, media).map(({ pid }) => pid)
+  const starts = media.other.flatMap(({ id, startSeconds }) =>
+    id !== null && copied.includes(id) && startSeconds !== undefined ? [startSeconds] : [],
+  )
+  return clock === null ? null : Math.min(clock, ...starts)
 }
 
 function micro(seconds: number): number {

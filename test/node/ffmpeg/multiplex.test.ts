@@ -40,7 +40,7 @@ const tracks: Record<string, AudioProfile[]> = {
 test.each([
   ['h264', 'cbr', 800, 'mp2'],
   ['h264', 'cbr', 800, 'aac, ac3 5.1'],
-  ['h264', 'cbr', 300, 'none'],
+  ['h264', 'cbr', 600, 'none'],
   ['h264', 'vbr', 800, 'aac, ac3 5.1'],
   ['h264', 'vbr', 200, 'mp2'],
   ['h264', 'qvbr', 800, 'aac 5.1'],
