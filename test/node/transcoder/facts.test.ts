@@ -96,12 +96,17 @@ async function peakOf(path: string, seconds: number): Promise<number> {
   return Math.max(...whole)
 }
 
-/** Of a transport stream: bytes between the packets that begin a second, tables and stuffing with them. */
+/** Of a transport stream: bytes between the places where its clock has gone on by a second, tables and stuffing with them. */
 async function transportPeakOf(path: string, seconds: number): Promise<number> {
-  const list = (await packets(path)).map(({ pos, dts_time: time }) => ({ at: Number(pos), time: Number(time) }))
-  const start = list[0]!.time
+  const bytes = await readFile(path)
+  const clocks: { at: number; time: number }[] = []
+  for (let at = 0; at + 188 <= bytes.length; at += 188) {
+    const hasClock = (bytes[at + 3]! & 0x20) !== 0 && bytes[at + 4]! >= 7 && (bytes[at + 5]! & 0x10) !== 0
+    if (hasClock) clocks.push({ at, time: (bytes.readUInt32BE(at + 6) * 2) / 90_000 })
+  }
+  const start = clocks[0]!.time
   const marks = Array.from({ length: Math.floor(seconds) + 1 }, (_, second) =>
-    list.find(({ time }) => time - start >= second - 1e-6),
+    clocks.find(({ time }) => time - start >= second - 1e-6),
   )
   return Math.max(...marks.slice(1).flatMap((mark, index) => (mark ? [(mark.at - marks[index]!.at) / 125] : [])))
 }
