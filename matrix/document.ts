@@ -112,6 +112,7 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   logo: { title: 'logo', about: 'watermark, position, opacity' },
   captions: { title: 'captions', about: 'closed captions' },
   cues: { title: 'SCTE-35', about: 'cues and their PID' },
+  service: { title: 'transport streams', about: 'DVB and ATSC signalling, service names, PIDs' },
   audio: { title: 'audio', about: 'codec, channels, bitrate, volume, loudness, dialogue level' },
   segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
   source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },

@@ -13,6 +13,7 @@ import { logo } from './rows/logo.ts'
 import { rate } from './rows/rate.ts'
 import { scan } from './rows/scan.ts'
 import { segmented } from './rows/segmented.ts'
+import { service } from './rows/service.ts'
 import { covers, showValue, VALUES, type Value } from './values.ts'
 
 export const GROUPS: Record<string, readonly Row[]> = {
@@ -24,6 +25,7 @@ export const GROUPS: Record<string, readonly Row[]> = {
   logo,
   captions,
   cues,
+  service,
   audio,
   segmented,
   source,
