@@ -149,6 +149,7 @@ export function planJob(
       ].map((track) => track.sourceStream),
     ),
   ].toSorted((a, b) => a - b)
+  if (sourceAudio.length === 0) warnings.push(...levelWithoutEffect(spec))
   return {
     version: 2,
     packaging,
@@ -253,6 +254,16 @@ function warnSource(picture: SourcePicture, abilities: EngineAbilities, warnings
           message: `The source’s colours (${picture.matrix} matrix, ${primaries} primaries, ${transfer} transfer) are converted to those of SDR video.`,
         },
   )
+}
+
+/** No output carries audio whose level could be set. */
+function levelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning[] {
+  const fields = [...(audioVolume === 100 ? [] : ['audio_volume']), ...(loudnessLufs === null ? [] : ['loudness_lufs'])]
+  return fields.map((field) => ({
+    code: 'no_effect',
+    field,
+    message: `${field} has no effect: no output carries audio.`,
+  }))
 }
 
 function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/spec.ts'
 import { planJob } from '../../../transcoder/plan/decide.ts'
 import type { AudioStream } from '../../../transcoder/plan/media.ts'
-import { job, sound, source, track } from './jobs.ts'
+import { job, rendition, sound, source, track } from './jobs.ts'
 
 const SILENT = 'in the 5.1 of audio profile 0 these channels are silent'
 
@@ -66,4 +66,22 @@ test.each<[Partial<AudioProfile>, Partial<AudioStream>, [code: string, field: st
 ])('%j of %j: %j', (profile, stream, expected) => {
   const plan = planJob(job({ audio: [track(profile)] }), source({}, { audio: [sound(stream)] }))
   expect(plan.warnings.map(({ code, field, message }) => [code, field, message])).toEqual(expected)
+})
+
+test.each([
+  [{ audioVolume: 50 }, ['audio_volume']],
+  [{ loudnessLufs: -23 }, ['loudness_lufs']],
+  [{ audioVolume: 100 }, []],
+])('%j without audio: no effect of %j', (level, fields) => {
+  const silent = [
+    job({ ...level, audio: [] }),
+    job({ ...level, audio: [track({ optional: true })] }),
+    job({ ...level, video: [rendition({ audioProfiles: [] })] }),
+  ]
+  for (const spec of silent) {
+    const { warnings } = planJob(spec, source({}, { audio: [] }))
+    expect(warnings.flatMap(({ code, field }) => (code === 'no_effect' ? field : []))).toEqual(fields)
+  }
+  const { warnings } = planJob(job(level), source())
+  expect(warnings.filter(({ code }) => code === 'no_effect')).toEqual([])
 })

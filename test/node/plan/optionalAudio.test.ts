@@ -47,7 +47,7 @@ test('nothing else needs the audio: files of their own, loudness, volume', () =>
   const plan = planJob(optional({ audioDirectory: 'a', loudnessLufs: -23 }), silent)
   expect(plan.audioFiles).toEqual([])
   expect(plan.outputs).toHaveLength(1)
-  expect(plan.warnings.map(({ code }) => code)).toEqual(['audio_left_out'])
+  expect(plan.warnings.map(({ code }) => code)).toEqual(['audio_left_out', 'no_effect'])
 })
 
 test.each([
