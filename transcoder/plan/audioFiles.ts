@@ -32,7 +32,7 @@ export function planAudioFiles(
     // A stream may end before the film does, and silence is put before one that begins late.
     const own = used.some((stream) => stream.durationSeconds === null) ? null : outputLength(media, used, startSeconds)
     const source = own ?? outputLength(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
-    const estimate = Math.max(source, audio.silenceUntilSeconds)
+    const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
     return [
       {
         profile: profile.index,

@@ -100,6 +100,13 @@ export function planMix(profile: AudioProfile, stream: AudioStream, warnings: Wa
   return { gains: rounded(toStereo(profile, channels, levelsOf(profile, stream))), limited }
 }
 
+/** For a plan of an earlier version, which does not say what the source's channels are. */
+export function usualMix(channels: 2 | 6): MixPlan {
+  const profile = { downmix: null, downmixLfe: null }
+  const levels = { centre: HALF_POWER, surround: HALF_POWER, lfe: HALF_POWER }
+  return { gains: rounded(channels === 6 ? toSurround(USUAL) : toStereo(profile, USUAL, levels)), limited: true }
+}
+
 /** The source's own where it states some, else those of the recommendation. */
 function levelsOf({ downmix }: AudioProfile, { downmixLevels }: AudioStream): Levels {
   const own = downmix === 'lt_rt' ? downmixLevels?.ltRt : downmixLevels?.loRo
@@ -122,7 +129,11 @@ type Gains = Record<string, Record<string, number>>
  * BS.775, table 2: left + −3 dB of the centre + −3 dB of the left surround. Two pairs of surrounds become one at −3 dB each, a
  * single one goes to both sides, and a pair of heights is −3 dB of what lies below it. Mono is heard at its own level from both.
  */
-function toStereo(profile: AudioProfile, channels: readonly string[], { centre, surround, lfe }: Levels): Gains {
+function toStereo(
+  profile: Pick<AudioProfile, 'downmix' | 'downmixLfe'>,
+  channels: readonly string[],
+  { centre, surround, lfe }: Levels,
+): Gains {
   const pair = pairGain(channels)
   const isMono = channels.join('+') === 'FC'
   const ofSide = (side: 'L' | 'R'): Record<string, number> => ({

@@ -1,6 +1,7 @@
 // In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
 // Not in charge of: size and colours (scaling.ts), sharing them between outputs (graph.ts).
 import { WHITE_NITS, WHITE_SIGNAL } from './hdr.ts'
+import { usualMix } from './downmix.ts'
 import { CEILING_DB } from './loudness.ts'
 import type { AudioPlan, LogoPlan, MixPlan, Plan, VideoPlan } from './plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
@@ -117,9 +118,10 @@ function centre(outer: number, inner: number): number {
 }
 
 export function audioFilters(audio: AudioPlan): string[] {
-  const [aligned, ...mixed] = mix(audio.sampleRate, audio.mix, audio.codec === 'ac3' ? 'side' : 'back')
-  const silence = audio.silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${audio.silenceUntilSeconds}`]
-  return [aligned, ...silence, ...mixed, ...volume(audio)]
+  const { mix: gains = usualMix(audio.channels), silenceUntilSeconds = 0 } = audio
+  const [aligned, ...mixed] = mix(audio.sampleRate, gains, audio.codec === 'ac3' ? 'side' : 'back')
+  const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
+  return [aligned, ...silence, ...mixed, ...volume(audio, gains.limited)]
 }
 
 /**
@@ -152,15 +154,15 @@ function sum(shares: Record<string, number>): string {
     .join('')
 }
 
-function volume(audio: AudioPlan): string[] {
+function volume(audio: AudioPlan, limited: boolean): string[] {
   if (audio.loudness !== null) {
-    const { gainDb, limited } = audio.loudness
-    if (limited) return limiter(gainDb, CEILING_DB, audio.sampleRate)
+    const { gainDb, limited: peaks } = audio.loudness
+    if (peaks) return limiter(gainDb, CEILING_DB, audio.sampleRate)
     return gainDb === 0 ? [] : [`volume=${gainDb}dB`]
   }
   const gain = audio.volumePercent === 100 ? [] : [`volume=${audio.volumePercent / 100}`]
   // What is added up may exceed full scale by 7.7 dB, and its codec adds to that.
-  if (audio.mix.limited && audio.volumePercent > 0) return [...gain, ...limit(CEILING_DB, audio.sampleRate)]
+  if (limited && audio.volumePercent > 0) return [...gain, ...limit(CEILING_DB, audio.sampleRate)]
   // Louder may clip.
   return audio.volumePercent > 100 ? [...gain, ...limit(-1, audio.sampleRate)] : gain
 }

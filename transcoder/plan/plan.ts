@@ -129,9 +129,10 @@ export interface AudioPlan {
   sourceStream: number
   /** ISO 639-2, three lower-case letters. */
   language: string | null
-  mix: MixPlan
-  /** It is filled up with silence to so many seconds; 0 = as long as the source's. */
-  silenceUntilSeconds: number
+  /** Missing in the plan of an earlier version. */
+  mix?: MixPlan | undefined
+  /** It is filled up with silence to so many seconds; 0 = as long as the source's. Missing in the plan of an earlier version. */
+  silenceUntilSeconds?: number | undefined
   /** Linear percent, 0 to 200. */
   volumePercent: number
   /** The gain in dB that makes it as loud as asked, behind a limiter of true peaks or not; null = nothing was asked. */

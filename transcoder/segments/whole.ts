@@ -44,7 +44,7 @@ export function requireWhole(
     const { segments } = each.taken
     const own = ownLength(each.rendition, source, startSeconds)
     // Sound that is known to last longer than the pictures goes on, on the same grid.
-    const filled = Math.max(own ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds))
+    const filled = Math.max(own ?? 0, ...each.rendition.audio.map((track) => track.silenceUntilSeconds ?? 0))
     const most = Math.max(count, !videos[0] ? 0 : segmentsIn(cadenceOf(videos[0].rendition), filled))
     const surplus = each.rendition.kind === 'video' ? segments.length !== count : segments.length > most
     if (segments.length === 0 || surplus)

@@ -57,11 +57,13 @@ const audio = z.object({
   sampleRate: count,
   sourceStream: count,
   language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
-  mix: z.object({
-    gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
-    limited: z.boolean(),
-  }),
-  silenceUntilSeconds: amount,
+  mix: z.optional(
+    z.object({
+      gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
+      limited: z.boolean(),
+    }),
+  ),
+  silenceUntilSeconds: z.optional(amount),
   volumePercent: amount,
   loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
   dialnorm: z.nullable(count),

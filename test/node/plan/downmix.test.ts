@@ -1,6 +1,7 @@
 // What is said of a mix before anything is encoded; no ffmpeg.
 import { expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/spec.ts'
+import { audioFilters } from '../../../transcoder/plan/filters.ts'
 import { planJob } from '../../../transcoder/plan/decide.ts'
 import type { AudioStream } from '../../../transcoder/plan/media.ts'
 import { job, rendition, sound, source, track } from './jobs.ts'
@@ -84,4 +85,18 @@ test.each([
   }
   const { warnings } = planJob(job(level), source())
   expect(warnings.filter(({ code }) => code === 'no_effect')).toEqual([])
+})
+
+test('the plan of an earlier version, which has no mix, is mixed by the same coefficients behind the limiter', () => {
+  const [found] = planJob(job(), source({}, { audio: [sound({ channels: 6, channelLayout: '5.1' })] })).outputs[0]!
+    .audio
+  const { mix: _mix, silenceUntilSeconds: _silence, ...earlier } = found!
+  const [aligned, float, , ...rest] = audioFilters(found!)
+  // Its source may have had two pairs of surrounds, which share what is for one.
+  expect(audioFilters(earlier)).toEqual([
+    aligned,
+    float,
+    expect.stringMatching(/^pan=stereo\|FL=FL\+0.707107\*FC\+0.5/),
+    ...rest,
+  ])
 })
