@@ -135,6 +135,58 @@ function stereoRow(path: string, value: unknown, profile: Record<string, unknown
   }
 }
 
+/** What is heard of a channel in left and right, against the front of that side. */
+function mixRow(
+  path: string,
+  value: unknown,
+  expected: string,
+  check: { hertz: number; sides: [left: number | null, right: number | null] },
+): Row {
+  const [, member = ''] = path.split('.')
+  return {
+    path,
+    value,
+    expected,
+    job: job([{ audio_bitrate: '192', [member]: value }]),
+    source: 'surround',
+    quick: true,
+    measure: async (bench) => {
+      const file = await bench.file()
+      const fronts = [SURROUND_HZ[0]!, SURROUND_HZ[1]!]
+      const levels = await Promise.all(
+        fronts.map(async (front, channel) => {
+          const sound = await samples(file, 0, channel)
+          const level = toneDb(sound, check.hertz) - toneDb(sound, front)
+          return level < -40 ? null : level
+        }),
+      )
+      const measured = `${levels.map((level) => (level === null ? 'nothing' : decibel(level))).join(' and ')}`
+      const right = levels.every((level, side) => {
+        const wanted = check.sides[side] ?? null
+        return level === null || wanted === null ? level === wanted : Math.abs(level - wanted) < 0.3
+      })
+      return found(measured, right)
+    },
+  }
+}
+
+const [, , , LFE_HZ, LEFT_SURROUND_HZ] = SURROUND_HZ as unknown as [number, number, number, number, number]
+const mixes: Row[] = [
+  mixRow('audioProfiles[].downmix', 'lo_ro', 'the left surround at −3 dB in left, not in right', {
+    hertz: LEFT_SURROUND_HZ,
+    sides: [-3.01, null],
+  }),
+  mixRow('audioProfiles[].downmix', 'lt_rt', 'the left surround at −3 dB in left and right', {
+    hertz: LEFT_SURROUND_HZ,
+    sides: [-3.01, -3.01],
+  }),
+  mixRow('audioProfiles[].downmix_lfe', true, 'LFE at −3 dB in left and right', {
+    hertz: LFE_HZ,
+    sides: [-3.01, -3.01],
+  }),
+  mixRow('audioProfiles[].downmix_lfe', false, 'no LFE', { hertz: LFE_HZ, sides: [null, null] }),
+]
+
 const channels: Row[] = [
   {
     path: 'audioProfiles[].audio_channels',
@@ -366,6 +418,7 @@ const files: Row[] = [
 export const audio: Row[] = [
   ...codecs,
   ...channels,
+  ...mixes,
   ...bitrates,
   ...streams,
   ...levels,
