@@ -1,5 +1,6 @@
-// In charge of: the user data inside coded pictures of H.264, HEVC and MPEG-2: caption bytes (ATSC A/53) and AFD.
-// Not in charge of: what the caption bytes say (channels.ts).
+// In charge of: the user data inside coded pictures of H.264, HEVC and MPEG-2: caption bytes (ATSC A/53, and SCTE 20 of MPEG-2) and AFD.
+// Not in charge of: what the caption bytes say (channels.ts), the bits of SCTE 20 (scte20.ts).
+import { Scte20Reader } from './scte20.ts'
 
 export type PictureCodec = 'h264' | 'hevc' | 'mpeg2'
 
@@ -13,15 +14,37 @@ export interface UserData {
 /** Reads an elementary stream (Annex B, or MPEG-2 video). Cut anywhere: what is not whole is passed over. */
 export function readUserData(stream: Uint8Array, codec: PictureCodec): UserData {
   const found: UserData = { captions: [], activeFormat: false }
+  if (codec === 'mpeg2') return readMpeg2(stream, found)
   for (const unit of units(stream)) {
-    if (codec === 'mpeg2') {
-      // ISO/IEC 13818-2 6.2.2.2.2: user_data_start_code.
-      if (unit[0] === 0xb2) readRegistered(unit.subarray(1), found)
-    } else if (codec === 'h264') {
+    if (codec === 'h264') {
       if ((unit[0]! & 0x1f) === 6) readMessages(unescape(unit.subarray(1)), found)
     } else if (((unit[0]! >> 1) & 0x3f) === 39 || ((unit[0]! >> 1) & 0x3f) === 40)
       readMessages(unescape(unit.subarray(2)), found)
   }
+  return found
+}
+
+/** ISO/IEC 13818-2, table 6-1. */
+const [PICTURE_START, USER_DATA, EXTENSION] = [0x00, 0xb2, 0xb5]
+
+/** Cable systems carry the same captions in both forms; then those of SCTE 20 are passed over. */
+function readMpeg2(stream: Uint8Array, found: UserData): UserData {
+  const older = new Scte20Reader()
+  let before = 0
+  const end = () => {
+    const triplets = older.take()
+    if (found.captions.length === before && triplets.length > 0) found.captions.push(triplets)
+    before = found.captions.length
+  }
+  for (const unit of units(stream)) {
+    if (unit[0] === PICTURE_START) end()
+    else if (unit[0] === EXTENSION) older.extension(unit.subarray(1))
+    else if (unit[0] === USER_DATA) {
+      readRegistered(unit.subarray(1), found)
+      older.userData(unit.subarray(1))
+    }
+  }
+  end()
   return found
 }
 

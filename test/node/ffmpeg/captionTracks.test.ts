@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CaptionDecoder, type CaptionChannelCues } from '../../../transcoder/captions/decoder.ts'
 import { CaptionSource } from '../../../transcoder/captions/source.ts'
 import { TS_ORIGIN_TICKS } from '../../../transcoder/plan/segmentArgs.ts'
-import { chars, triplet } from '../captions/line21.ts'
+import { chars, odd, triplet } from '../captions/line21.ts'
+import { withScte20 } from '../captions/scte20.ts'
 import { ffmpeg, realClip, workspace } from '../media.ts'
 import { job, packaged, rendition } from '../plan/jobs.ts'
+import { carried } from './captions.ts'
 import { encodeStreams } from './streams.ts'
 
 let space: Awaited<ReturnType<typeof workspace>>
@@ -126,6 +128,37 @@ test('multi-channel-608-captions.ts: English and French live, kept apart, growin
     },
   ])
 })
+
+test.each(['-flags +ildct+ilme -top 1', ''])(
+  'captions of SCTE 20 in mpeg2 (%s) become WebVTT and stay in the video',
+  async (fields) => {
+    const [bare, said, clip] = [space.file('bare.m2v'), space.file('said.m2v'), space.file('scte20.ts')]
+    const flags = `-c:v mpeg2video -bf 0 -g 15 -b:v 800k ${fields} -f mpeg2video`
+      .split(' ')
+      .filter((word) => word !== '')
+    await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=160x90:r=30000/1001:d=2', ...flags, bare])
+    const commands: [number, number][] = [
+      ...([
+        [0x14, 0x20],
+        [0x14, 0x70],
+      ] as [number, number][]),
+      ...chars('CABLE'),
+      [0x14, 0x2f],
+    ]
+    const erase = Array.from({ length: 20 }, (): [number, number] => [0, 0])
+    const pairs = [...commands, ...erase, [0x14, 0x2c] as const].map(([one, two]) => [odd(one), odd(two)] as const)
+    await writeFile(said, withScte20(await readFile(bare), pairs))
+    await ffmpeg(['-fflags', '+genpts', '-r', '30000/1001', '-f', 'mpegvideo', '-i', said, '-c', 'copy', clip])
+    const { plan, file } = await encodeStreams(wanted, clip, space.path)
+    expect(plan.warnings.map(({ code }) => code).filter((code) => code.startsWith('captions'))).toEqual([])
+    // Without B-frames nothing waits: the text shows with the picture of its command, the sixth.
+    const channel = fields === '' ? 'CC3' : 'CC1'
+    requireSame(told(await cuesIn(file('captions'), 2)), [
+      { channel, start: 5 * FRAME, end: 26 * FRAME, text: 'CABLE' },
+    ])
+    expect(await carried(file('video_0 ts'), 'h264')).toMatchObject({ channels: [channel] })
+  },
+)
 
 describe('wherever the source begins, in whatever it is coded', () => {
   const small = ['-vf', 'scale=160:90', '-t', '7']

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { captionChannels } from '../../../transcoder/captions/channels.ts'
 import { readUserData } from '../../../transcoder/captions/userdata.ts'
+import { scte20 } from '../captions/scte20.ts'
 
 const ascii = (text: string) => [...Buffer.from(text, 'latin1')]
 const triplets = [0xfc, 0x94, 0x20, 0xfd, 0x15, 0x2c]
@@ -59,6 +60,57 @@ describe('user data', () => {
         activeFormat: false,
       },
     )
+  })
+})
+
+describe('captions of SCTE 20 in MPEG-2', () => {
+  const picture = [...start, 0x00, 0x00, 0x0f, 0xff, 0xf8]
+  /** picture_coding_extension: picture_structure and top_field_first. */
+  const coding = (structure: number, topFirst: boolean) => [
+    ...start,
+    ...[0xb5, 0x8f, 0xff, 0xf0 | structure, topFirst ? 0x80 : 0x00, 0x80],
+  ]
+  const pairs = [
+    [1, 0x94, 0x20],
+    [2, 0x15, 0x2c],
+  ] as const
+  const read = (bytes: number[]) => readUserData(Uint8Array.from(bytes), 'mpeg2').captions.map((each) => [...each])
+
+  test.each([
+    ['top field first', 3, true, [0xfc, 0x94, 0x20, 0xfd, 0x15, 0x2c]],
+    ['bottom field first', 3, false, [0xfd, 0x94, 0x20, 0xfc, 0x15, 0x2c]],
+    ['a top field alone', 1, false, [0xfc, 0x94, 0x20, 0xfd, 0x15, 0x2c]],
+    ['a bottom field alone', 2, false, [0xfd, 0x94, 0x20, 0xfc, 0x15, 0x2c]],
+  ] as const)('%s: the bytes of each field, lowest bit last', (_, structure, topFirst, expected) => {
+    expect(read([...picture, ...coding(structure, topFirst), ...scte20(pairs), ...start, 1, 2])).toEqual([expected])
+  })
+
+  test('several of one picture together; the third field is the first one again', () => {
+    const bytes = [
+      ...picture,
+      ...coding(3, true),
+      ...scte20([
+        [1, 1, 2],
+        [3, 3, 4],
+      ]),
+      ...scte20([[2, 5, 6]]),
+    ]
+    expect(read(bytes)).toEqual([[0xfc, 1, 2, 0xfc, 3, 4, 0xfd, 5, 6]])
+    expect(read([...bytes, ...picture, ...coding(3, true), ...scte20([[1, 7, 8]])])).toHaveLength(2)
+  })
+
+  test('beside those of A/53 they are the same captions once more, and passed over', () => {
+    const both = [...picture, ...coding(3, true), ...scte20(pairs), ...start, 0xb2, ...a53]
+    expect(read(both)).toEqual([triplets])
+    expect(read([...both, ...both])).toEqual([triplets, triplets])
+  })
+
+  test('cut anywhere, or without captions: nothing is invented', () => {
+    const whole = [...picture, ...coding(3, true), ...scte20(pairs)]
+    for (let length = 0; length < whole.length; length += 1)
+      for (const found of read(whole.slice(0, length))) expect(triplets.join()).toContain(found.join())
+    expect(read([...picture, ...start, 0xb2, 3, 0x80, 0xff, 0xff, 0xff, 0xff])).toEqual([])
+    expect(read([...picture, ...coding(3, true), ...scte20([[0, 1, 2]])])).toEqual([])
   })
 })
 
