@@ -1,0 +1,89 @@
+// hls.js, Shaka Player and dash.js show the subtitles of a source, and play video profiles that select different audio.
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PublicStatus } from '../../../worker/contract/status.ts'
+import { ffmpeg, makeClip, workspace } from '../media.ts'
+import { jobOf, Service } from '../service/service.ts'
+import { findChromium, PlayerBrowser, type PlayerName } from './browser.ts'
+
+const chromium = await findChromium()
+if (chromium === null) {
+  if (process.env['REQUIRE_ALL'] === '1') throw new Error('no Chromium here: apt-get install chromium')
+  console.log('players: skipped, there is no Chromium here (apt-get install chromium)')
+}
+
+const SECONDS = 6
+const LINE = { start: 1.2, text: 'Guten Tag & 1 < 2' }
+
+describe.skipIf(chromium === null)('players', () => {
+  let service: Service
+  let browser: PlayerBrowser
+  let space: Awaited<ReturnType<typeof workspace>>
+  const made: Partial<Record<'cmaf' | 'ts', PublicStatus>> = {}
+
+  beforeAll(async () => {
+    space = await workspace()
+    service = await Service.start({ LEASE_SECONDS: '30' })
+    browser = await PlayerBrowser.start(chromium!)
+    const [clip, text, path] = [space.file('clip.mp4'), space.file('de.srt'), space.file('all.mkv')]
+    await makeClip(clip, { seconds: SECONDS, audio: [2] })
+    await writeFile(text, `1\n00:00:01,200 --> 00:00:05,000\n${LINE.text}\n`)
+    const flags = '-map 0 -map 1 -c copy -c:s srt -metadata:s:s:0 language=ger'.split(' ')
+    await ffmpeg(['-i', clip, '-i', text, ...flags, path])
+    const input = await service.upload(path)
+    const encoding = (audio_bitrate: string) => ({
+      audio_codec: 'aac',
+      audio_channels: '2',
+      audio_bitrate,
+      source_stream: '1',
+    })
+    const job = async (change: object): Promise<PublicStatus> => {
+      const common = {
+        bucket_output_path: 'show',
+        segment_length: 2,
+        gop_length: 1,
+        segmented_output_hls: true,
+        videoProfiles: [
+          { output: 'low', width: 160, height: 90, video_bitrate: 150, audio_profiles: '1' },
+          { output: 'high', width: 320, height: 180, video_bitrate: 600, audio_profiles: '0' },
+        ],
+        audioProfiles: [encoding('128'), encoding('64')],
+      }
+      const status = await service.ended(await service.create(jobOf(input, 'file-upload', { ...common, ...change })))
+      expect(status).toMatchObject({ state: 'ready', error: null })
+      return status
+    }
+    made.cmaf = await job({ segmented_output_dash: true })
+    made.ts = await job({ output_container: 'ts' })
+  })
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]()
+    await service?.[Symbol.asyncDispose]()
+    await space?.[Symbol.asyncDispose]()
+  })
+
+  /** What the player has to choose from: Shaka Player does not read subsets and offers all combinations. */
+  test.each<[PlayerName, keyof typeof made, string, number]>([
+    ['hls', 'cmaf', 'master.m3u8', 2],
+    ['hls', 'ts', 'master.m3u8', 2],
+    ['shaka', 'cmaf', 'master.m3u8', 2],
+    ['shaka', 'cmaf', 'manifest.mpd', 4],
+    ['dash', 'cmaf', 'manifest.mpd', 2],
+  ])('%s plays the %s output from %s with its subtitles', async (player, job, path, choices) => {
+    const url = made[job]!.outputs.find((output) => output.path === `show/${path}`)!.url!
+    const played = await browser.play(player, url, 1)
+    expect(played.trouble).toEqual([])
+    expect(played.errors).toEqual([])
+    expect(played.ended).toBe(true)
+    expect(played.switched).toBe(choices)
+    // dash.js begins with the better of two sets; that it has both to choose from is what the other set's id is for.
+    expect(played.heights).toEqual(player === 'dash' ? [180] : [90, 180])
+    expect(played.texts.map((one) => plain(one.text))).toContain(LINE.text)
+    for (const { start } of played.texts) expect(Math.abs(start - LINE.start)).toBeLessThan(0.1)
+  })
+})
+
+/** Players keep a cue's text as it is written. */
+function plain(text: string): string {
+  return text.trim().replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+}
