@@ -4,7 +4,7 @@
 /** user_data with its start code: pairs of (field_number, first byte, second byte). */
 export function scte20(pairs: readonly (readonly [number, number, number])[]): number[] {
   const bits = (value: number, width: number): string => value.toString(2).padStart(width, '0')
-  const lowFirst = (byte: number): string => [...bits(byte, 8)].toReversed().join('')
+  const lowFirst = (byte: number): string => bits(byte, 8).split('').toReversed().join('')
   const constructs = pairs.map(([field, one, two]) => `00${bits(field, 2)}01011${lowFirst(one)}${lowFirst(two)}1`)
   const all = `${bits(0x03, 8)}10000001${bits(pairs.length, 5)}${constructs.join('')}`
   const padded = all.padEnd(Math.ceil(all.length / 8) * 8, '1')

@@ -68,7 +68,12 @@ describe('captions of SCTE 20 in MPEG-2', () => {
   /** picture_coding_extension: picture_structure and top_field_first. */
   const coding = (structure: number, topFirst: boolean) => [
     ...start,
-    ...[0xb5, 0x8f, 0xff, 0xf0 | structure, topFirst ? 0x80 : 0x00, 0x80],
+    0xb5,
+    0x8f,
+    0xff,
+    0xf0 | structure,
+    topFirst ? 0x80 : 0x00,
+    0x80,
   ]
   const pairs = [
     [1, 0x94, 0x20],

@@ -97,7 +97,7 @@ test('subrip, ass and webvtt of a Matroska file become tracks with their languag
   ])
   expect([0, 1, 2, 3].map((at) => cuesOf(objects, `sub_${at}`))).toEqual([ENGLISH, GERMAN, FRENCH, ENGLISH])
   const texts = new Map(
-    [...objects].filter(([name]) => /m3u8$/.test(name)).map(([name, bytes]) => [name.slice(4), bytes.toString()]),
+    [...objects].filter(([name]) => name.endsWith('m3u8')).map(([name, bytes]) => [name.slice(4), bytes.toString()]),
   )
   expect(breaches(texts)).toEqual([])
   // One file for each segment of the video; a cue over the boundary at 2 s is in both.
@@ -125,7 +125,14 @@ describe('mov_text', () => {
   ])('%s: times are those of the frames, in transport stream segments too', async (_, shift) => {
     // The same shift for frames and text, but not for audio.
     await ffmpeg([
-      ...[...shift, '-i', path('clip.mp4'), '-i', path('clip.mp4'), ...shift, '-i', path('en.srt')],
+      ...shift,
+      '-i',
+      path('clip.mp4'),
+      '-i',
+      path('clip.mp4'),
+      ...shift,
+      '-i',
+      path('en.srt'),
       ...'-map 0:v -map 1:a -map 2 -c copy -c:s mov_text -metadata:s:s:0 language=eng'.split(' '),
       path('text.mp4'),
     ])
