@@ -1,5 +1,6 @@
 // In charge of: the commonest time between two pictures of a source with a variable frame rate.
 // Not in charge of: which rate an output gets (plan/rate.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { inputFlags } from './ffmpeg/cell.ts'
 import { FfprobeError, runFfprobe, type Programs } from './ffmpeg/run.ts'
 import type { Rational, VideoStream } from './plan/media.ts'

@@ -1,4 +1,5 @@
 // Sound, clocks and the structure of files.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkMp4 } from '../../../transcoder/mp4/boxes.ts'
