@@ -4,8 +4,9 @@
 import type { TaskError } from '../failure.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
 import type { AudioPlan, Plan } from '../plan/plan.ts'
+import { toNumber } from '../plan/rational.ts'
 import { beginsDecoding, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
-import { limitError, totalOf, type Counted, type Findings, type Gap } from './words.ts'
+import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './words.ts'
 
 export interface WatchOptions {
   media: MediaInfo
@@ -45,9 +46,12 @@ const SAME_MOMENT_SECONDS = 5
 const ENDLESS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
 const EDGE_SECONDS = 1
 const CUT_EVENTS = 2
+const CUT_MESSAGES = 6
 /** Decoding is ahead of what the encoders have written by their look-ahead, and of the last report by what was done since. */
 const LOOK_AHEAD_SECONDS = 3
 const REPORT_SECONDS = 0.5
+/** ffmpeg's own limit (-max_error_rate), which version 5 applies to all streams together. */
+const MOST_LOST = 2 / 3
 /** A hostile source may have any number: all are counted, and so many kept. */
 const MOST_EVENTS = 2000
 
@@ -115,10 +119,16 @@ export class DamageWatch {
     return this.#findings(isEndless ? withoutCutEnd(this.#events, (stream) => this.#endOf(stream)) : this.#events)
   }
 
-  /** Once ffmpeg has ended well. Throws too_many_source_errors. */
+  /** Once ffmpeg has ended well. Throws too_many_source_errors, and source_damaged where most of the video is lost, as ffmpeg 7 does. */
   requireFew(): void {
-    const { limit } = this.#options
+    const { limit, media } = this.#options
     const found = this.findings()
+    const { video } = media
+    const seconds = video?.durationSeconds ?? media.durationSeconds
+    if (video !== null && video.frameRate !== null && seconds !== null) {
+      const lost = this.#events.filter(({ kind, stream }) => kind === 'packet' && stream === video.index).length
+      if (lost > 1 && lost > seconds * toNumber(video.frameRate) * MOST_LOST) throw undecodable(lost)
+    }
     if (limit !== null && found.total > limit) throw limitError(found, limit)
   }
 
@@ -214,18 +224,24 @@ export class DamageWatch {
   }
 }
 
-/** Of each stream the last packet, where it is the very end, and what the decoder made of it. */
+/** Of each stream the last packet, where it is the very end, and what the decoder made of it and said of it. */
 function withoutCutEnd(events: readonly Event[], endOf: (stream: number | null) => number): Event[] {
   const left = new Set(events)
-  for (const stream of new Set(events.map((event) => event.stream))) {
+  const lastOf = (stream: number | null): Event[] => {
     const own = events.filter((event) => event.stream === stream)
     const end = endOf(stream) - EDGE_SECONDS
-    const first = own.findLastIndex(({ seconds, slackSeconds }) => seconds + slackSeconds < end) + 1
-    const last = own.slice(first)
+    return own.slice(own.findLastIndex(({ seconds, slackSeconds }) => seconds + slackSeconds < end) + 1)
+  }
+  const streams = new Set(events.flatMap(({ stream }) => stream ?? []))
+  for (const stream of streams) {
+    const last = lastOf(stream)
     const stamped = last.filter(({ isExact }) => isExact).length
     if (stamped > 1 || last.length - stamped > CUT_EVENTS) continue
     for (const event of last) left.delete(event)
   }
+  const isCut = left.size < events.length
+  const words = lastOf(null)
+  if (isCut && words.length <= CUT_MESSAGES) for (const event of words) left.delete(event)
   return [...left]
 }
 

@@ -83,6 +83,13 @@ export function limitError(found: Findings, limit: number): TaskError {
   })
 }
 
+export function undecodable(packets: number): TaskError {
+  return new TaskError(
+    'source_damaged',
+    `The source is damaged: most of its video, ${packets} packets, could not be decoded.`,
+  )
+}
+
 function some(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

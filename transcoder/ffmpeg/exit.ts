@@ -42,7 +42,12 @@ const causes: readonly [RegExp, JobErrorCode, string][] = [
     'The source is an MP4 or MOV without its index ("moov"): it was cut off or its recording was never finished.',
   ],
   [
-    /Codec \([^)]*\) not on whitelist|Decoder .* not found|Unknown decoder/i,
+    /Decode error rate \S+ exceeds maximum/,
+    'source_damaged',
+    'The source is damaged: most of it could not be decoded.',
+  ],
+  [
+    /Codec \([^)]*\) not on whitelist|Decoder .* not found|no decoder found for|Unknown decoder/i,
     'source_not_media',
     'The source uses a codec that is not accepted.',
   ],

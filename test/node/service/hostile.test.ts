@@ -1,5 +1,5 @@
 // In charge of: hostile sources and names through the real service (I13, I14): every job ends with a stable code and in bounds of
-// time and memory; no address is asked and no file read but those of the job. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz:media`)
+// time and memory, and says what was wrong with its source; no address is asked and no file read but those of the job. `FUZZ_RUNS=<n>` and `FUZZ_SEED=<n>` (`npm run fuzz:media`)
 // make more mutated files and others.
 // Not in charge of: addresses in the fields of a job (test/worker/storage/ssrf.test.ts).
 import { once } from 'node:events'
@@ -13,6 +13,7 @@ import { childrenOf } from '../../../scripts/local/processes.ts'
 import { ffmpeg, makeClip, workspace } from '../media.ts'
 import { hugePictures, mutate, random, swollenInputs, textInputs } from './hostile-inputs.ts'
 import { jobOf, Service, until } from './service.ts'
+import { decode, noticeOf } from './silence.ts'
 import { Site } from './site.ts'
 
 const CANARY = 'HOSTILE-CANARY-CONTENT-7f3a'
@@ -21,6 +22,8 @@ const seed = Number(process.env['FUZZ_SEED'] ?? '20261')
 /** Of one ffmpeg or ffprobe; a job of 320 × 180 takes about 100 MiB. */
 const MOST_RESIDENT_KIB = 1536 * 1024
 const JOB_MS = 300_000
+const DAMAGE = new Set(['decode_errors', 'frames_concealed', 'audio_gaps_filled'])
+const SOUND = { audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 1, optional: true }
 const codecs: Record<string, string[]> = {
   mp4: [],
   ts: [],
@@ -75,12 +78,15 @@ afterAll(async () => {
 })
 
 /** Runs a job for each file and says how it ended, having seen to what holds for every one of them. */
-async function outcomes(files: Iterable<[name: string, bytes: Buffer]>): Promise<Map<string, PublicStatus>> {
+async function outcomes(
+  files: Iterable<[name: string, bytes: Buffer]>,
+  audioProfiles: object[] = [],
+): Promise<Map<string, PublicStatus>> {
   const ids = new Map<string, number>()
   for (const [name, bytes] of files) {
     const path = `/${ids.size}-${hits}/film.mp4`
     site.files.set(path, bytes)
-    ids.set(name, await service.create(jobOf(site.url + path, 'http', { audioProfiles: [] })))
+    ids.set(name, await service.create(jobOf(site.url + path, 'http', { audioProfiles })))
   }
   const ended = new Map<string, PublicStatus>()
   for (const [name, id] of ids) {
@@ -146,8 +152,32 @@ test(`files of every container, cut in the middle and mutated (seed ${seed})`, {
     const [extension, bytes] = kinds[n % kinds.length]!
     files.push([`mutated ${extension}, number ${n} of seed ${seed}`, mutate(bytes, next)])
   }
-  expect((await outcomes(files)).size).toBe(files.length)
+  const ended = await outcomes(files, [SOUND])
+  expect(ended.size).toBe(files.length)
+  const counts: Record<string, number> = {}
+  const silent: string[] = []
+  for (const [index, [name, bytes]] of files.entries()) {
+    const { error, warnings } = ended.get(name)!
+    const isTold = error !== null || warnings.some(({ code }) => DAMAGE.has(code))
+    const outcome = isTold
+      ? error === null
+        ? 'warned'
+        : error.code
+      : await unsaid(bytes, kinds[index % kinds.length]![0])
+    counts[outcome] = (counts[outcome] ?? 0) + 1
+    if (outcome.startsWith('silent')) silent.push(`${name}: ${outcome}`)
+  }
+  console.info(`seed ${seed}, ${files.length} files: ${JSON.stringify(counts)}`)
+  expect(silent).toEqual([])
 })
+
+/** Of a job that ended well and said nothing of damage. */
+async function unsaid(bytes: Buffer, extension: string): Promise<string> {
+  const path = space.file(`judged.${extension}`)
+  await writeFile(path, bytes)
+  const { notice, complaint } = await noticeOf(path, await decode(space.file(`clip.${extension}`)))
+  return notice === 'noticed' ? `silent about ${complaint.slice(0, 300)}` : notice
+}
 
 test(
   'names that look like options, paths, patterns and filters are refused or are names',

@@ -168,3 +168,24 @@ describe('damage in the middle of a source', () => {
     expect(report?.body).toContain('frames_concealed')
   })
 })
+
+describe('a broken WebM ends with the same code, whichever ffmpeg meets it', () => {
+  const WEBM = '-c:v libvpx -deadline realtime -cpu-used 8 -g 200 -c:a libopus'
+
+  test('of which no frame can be decoded: source_damaged', async () => {
+    const bytes = await made('broken.webm', `${picture(2)} ${tone(2)} ${WEBM}`)
+    // The one key frame says that it is none: all that follows it is nothing without it.
+    const start = bytes.indexOf(Buffer.from('9d012a', 'hex'))
+    bytes.writeUInt8(bytes.readUInt8(start - 3) | 1, start - 3)
+    await attempt(bytes)
+    expect(door.finished).toBeNull()
+    expect(door.fails).toMatchObject([{ error: { code: 'source_damaged' } }])
+  })
+
+  test('whose audio has a codec that nobody knows: source_not_media', async () => {
+    const bytes = await made('unknown.webm', `${picture(2)} ${tone(2)} ${WEBM}`)
+    bytes.write('A_OPUZ', bytes.indexOf('A_OPUS'), 'latin1')
+    await attempt(bytes)
+    expect(door.fails).toMatchObject([{ error: { code: 'source_not_media' } }])
+  })
+})
