@@ -224,7 +224,10 @@ async function transcode(
     const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
     const segments = plan.packaging === null ? null : new SegmentPipeline(attempt, plan, task, begins)
     const damage = new DamageWatch({
-      ...{ media, plan, startSeconds: begins.startSeconds, limit: spec.maxSourceErrors },
+      media,
+      plan,
+      startSeconds: begins.startSeconds,
+      limit: spec.maxSourceErrors,
       onExceeded: (error) => halt.abort(error),
     })
     const encoded = await encode(attempt, plan, media, {

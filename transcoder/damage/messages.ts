@@ -39,7 +39,7 @@ export function isWorthKeeping(line: string): boolean {
 
 /** Before it, a decoder's errors are those of the probing: the same packets are decoded again. */
 export function beginsDecoding(line: string): boolean {
-  return /^\[info\] Stream mapping:/.test(line)
+  return line.startsWith('[info] Stream mapping:')
 }
 
 /** null = a line that tells of no damage. `isDecoding`: `beginsDecoding` was seen. */
