@@ -186,7 +186,9 @@ test('nothing that can be looked at holds a secret, however jobs end', { timeout
   const ask = async (path: string, init: RequestInit = {}): Promise<any> => {
     const response = await service.call(path, init)
     const text = await response.text()
-    answers.push(`${path} ${JSON.stringify([...response.headers])} ${text}`)
+    // A presigned address says whose key it is made with, and nothing else does.
+    const told = text.replaceAll(/(?<=[?&]X-Amz-Credential=)\w+(?=%2F)/g, '')
+    answers.push(`${path} ${JSON.stringify([...response.headers])} ${told}`)
     return text.startsWith('{') ? { status: response.status, ...JSON.parse(text) } : { status: response.status }
   }
   const send = (body: unknown, search = ''): Promise<any> => {
