@@ -129,7 +129,7 @@ describe('problems are said in the words of the form', () => {
     const bodies = [
       { cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'aws' } } },
       { output_container: 'hls', video_codec: 'mpeg2' },
-      { thumbnails: true, create_tar_file: true },
+      { loudness_lufs: -20, audio_volume: 50 },
       { audioProfiles: [{ audio_codec: 'mp2', audio_channels: '6', source_stream: '9' }] },
       rendition({ audio_profiles: '7', output: '../x' }),
     ]
