@@ -12,7 +12,6 @@ export function placedSink(first: Sink, others: ReadonlyMap<string, Sink>): Sink
     const sink = others.get(mark)
     return sink ? { sink, path: slash < 0 ? '' : path.slice(slash + 1), mark } : { sink: first, path, mark: '' }
   }
-  const { address, tryOut } = first
   return {
     put(path, ...rest) {
       const to = at(path)
@@ -47,7 +46,7 @@ export function placedSink(first: Sink, others: ReadonlyMap<string, Sink>): Sink
       return to.sink.abortUpload(to.path, ...rest)
     },
     // All are of one provider: what one of them can, all can.
-    ...(tryOut === undefined
+    ...(first.tryOut === undefined
       ? {}
       : {
           async tryOut(directory, keep) {
@@ -57,7 +56,7 @@ export function placedSink(first: Sink, others: ReadonlyMap<string, Sink>): Sink
             )
           },
         }),
-    ...(address === undefined
+    ...(first.address === undefined
       ? {}
       : {
           async address(path) {
