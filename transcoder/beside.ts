@@ -10,7 +10,7 @@ import type { Attempt } from './attempt.ts'
 import type { Door } from './door.ts'
 import type { Encoded } from './encode.ts'
 import { fileFacts } from './facts/files.ts'
-import { presentationFacts, type Stream } from './facts/presentation.ts'
+import { lookIntoStreams, presentationFacts, type Stream } from './facts/presentation.ts'
 import { scrub, StaleAttempt } from './failure.ts'
 import type { JobLog } from './jobLog.ts'
 import { plannedFiles } from './plan/files.ts'
@@ -68,21 +68,24 @@ export async function measureFiles(
   return facts
 }
 
-/** By the path below the directory of the packaging; empty where it could not be measured. Throws only what ends the attempt. */
-export async function measurePackage(
+/**
+ * Looks into what came out of the encoder while the last of it leaves. The function that it returns tells, once there are tracks,
+ * what was found by the path below the directory of the packaging; nothing where it could not be measured. Throws only what ends
+ * the attempt.
+ */
+export function measurePackage(
   attempt: Attempt,
   { packaging }: Plan,
-  { streams, hasCaptions }: { streams: readonly Stream[]; hasCaptions: boolean },
-  sets: Sets,
-): Promise<ReadonlyMap<string, MediaFacts>> {
-  if (packaging === null) return new Map()
-  const what = 'the segments could not be measured'
-  return (
-    (await beside(attempt, what, async () => {
-      const measured = await presentationFacts(attempt, packaging, { streams, hasCaptions }, sets)
+  found: { streams: readonly Stream[]; hasCaptions: boolean },
+): (sets: Sets) => Promise<ReadonlyMap<string, MediaFacts>> {
+  const looking = packaging === null ? null : lookIntoStreams(attempt, packaging, found)
+  looking?.catch(() => undefined) // told where it is waited for
+  return async (sets) =>
+    (await beside(attempt, 'the segments could not be measured', async () => {
+      if (packaging === null || looking === null) return new Map<string, never>()
+      const measured = presentationFacts(packaging, found.streams, await looking, sets)
       return new Map([...measured].map(([path, facts]) => [path, acceptable(facts)]))
     })) ?? new Map<string, never>()
-  )
 }
 
 /** The door refuses an attempt's whole result for a measure that is out of bounds: such a one is left out. */

@@ -1,6 +1,7 @@
 // In charge of: what planning must know of a source and ffprobe does not tell: dialogue and downmix levels, brightness of HDR, captions inside the pictures.
 // Not in charge of: reading the bytes (ac3.ts, captions/), what follows from them (plan/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobSpec } from '#contract/spec.ts'
@@ -133,7 +134,8 @@ async function extract(
   output: readonly string[],
   places: Places,
 ): Promise<Uint8Array> {
-  const file = join(places.scratch, 'inspected')
+  // Two renditions may be looked into at once.
+  const file = join(places.scratch, `inspected-${randomUUID()}`)
   const args = [
     ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
     ...input,

@@ -259,7 +259,7 @@ async function transcode(
       segments,
       { ...plan, warnings },
       {
-        measure: (sets) => measurePackage(attempt, plan, { streams: segments.streams, hasCaptions }, sets),
+        measure: measurePackage(attempt, plan, { streams: segments.streams, hasCaptions }),
         task,
         files,
         ffmpegVersion: engine.version,

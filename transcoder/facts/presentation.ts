@@ -27,20 +27,20 @@ export interface Stream {
   metered: Metered
 }
 
-interface Seen {
+/** What ffprobe says of one rendition. */
+export interface Seen {
   media: MediaInfo
   /** In the pictures; empty where there are none. */
   captions: string[]
 }
 
-/** By the path below the directory of the packaging. Throws what ends the attempt, and where a stream cannot be probed. */
-export async function presentationFacts(
-  attempt: Attempt,
+/** By the path below the directory of the packaging. `seen` by the id of the rendition. */
+export function presentationFacts(
   packaging: PackagingPlan,
-  { streams, hasCaptions }: { streams: readonly Stream[]; hasCaptions: boolean },
+  streams: readonly Stream[],
+  seen: ReadonlyMap<string, Seen>,
   sets: { hls: Presentation | null; dash: Presentation | null; smooth: Presentation | null },
-): Promise<Map<string, MediaFacts>> {
-  const seen = await probeAll(attempt, packaging, streams, hasCaptions)
+): Map<string, MediaFacts> {
   const facts = new Map<string, MediaFacts>()
   for (const [kind, set] of Object.entries(sets) as [keyof typeof sets, Presentation | null][]) {
     if (set === null) continue
@@ -67,34 +67,45 @@ export async function presentationFacts(
   return facts
 }
 
-/** Of each rendition one form: what its segments hold is the same in all of them. */
-async function probeAll(
+/** So many at a time: each takes a core for a moment. */
+const PROBES = 2
+
+/**
+ * Of each rendition one form: what its segments hold is the same in all of them. Throws what ends the attempt, and where a
+ * stream cannot be probed.
+ */
+export async function lookIntoStreams(
   attempt: Attempt,
   packaging: PackagingPlan,
-  streams: readonly Stream[],
-  hasCaptions: boolean,
-): Promise<Map<string, Seen>> {
+  { streams, hasCaptions }: { streams: readonly Stream[]; hasCaptions: boolean },
+): Promise<ReadonlyMap<string, Seen>> {
   const { engine, workspace, halt } = attempt
   const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
   const seen = new Map<string, Seen>()
-  for (const { taken, metered } of streams) {
-    const { id, video } = taken.rendition
-    if (seen.has(id)) continue
-    const path = join(workspace.out, 'head')
-    await writeFile(path, metered.head)
-    try {
-      const media = await probe(engine, `file:${path}`, places)
-      const present =
-        hasCaptions && video?.captions === true && media.video !== null
-          ? await seenCaptions(engine, `file:${path}`, media.video, places)
-          : []
-      // Who speaks only later is known from the source.
-      const captions = present.length === 0 ? [] : [...new Set([...packaging.captionChannels, ...present])]
-      seen.set(id, { media, captions })
-    } finally {
-      await rm(path, { force: true })
+  const firsts = streams.filter(
+    ({ taken }, index) => streams.findIndex((other) => other.taken.rendition.id === taken.rendition.id) === index,
+  )
+  const rest = firsts.entries()
+  const lookIntoSome = async (): Promise<void> => {
+    for (const [index, { taken, metered }] of rest) {
+      const { id, video } = taken.rendition
+      const path = join(workspace.out, `head-${index}`)
+      await writeFile(path, metered.head)
+      try {
+        const media = await probe(engine, `file:${path}`, places)
+        const present =
+          hasCaptions && video?.captions === true && media.video !== null
+            ? await seenCaptions(engine, `file:${path}`, media.video, places)
+            : []
+        // Who speaks only later is known from the source.
+        const captions = present.length === 0 ? [] : [...new Set([...packaging.captionChannels, ...present])]
+        seen.set(id, { media, captions })
+      } finally {
+        await rm(path, { force: true })
+      }
     }
   }
+  await Promise.all(Array.from({ length: PROBES }, lookIntoSome))
   return seen
 }
 
