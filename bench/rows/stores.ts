@@ -14,7 +14,7 @@ import { startService } from '../service.ts'
 import type { BenchOptions, Row } from '../table.ts'
 import { makeLarge, peakMb } from './memory.ts'
 
-const TRANSCODER_MB = 200
+const TRANSCODER_MB = 150
 /** What one isolate may take on Cloudflare. */
 const ISOLATE_MB = 128
 /** Uncompressed pictures so small that they last as long as an output of 3 GB at 60 Mb/s. */

@@ -181,6 +181,7 @@ export class LocalService {
             PORT: ports[index] ?? '0',
             WORK_DIR: workDir,
             NODE_COMPILE_CACHE: COMPILED,
+            MALLOC_ARENA_MAX: '2',
           }),
           message: () => ({ secret: run.TRANSCODER_SECRET }) satisfies TranscoderStart,
           ready: (sign) =>
