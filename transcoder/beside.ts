@@ -124,14 +124,19 @@ export class LogSender {
   /** Never rejects: nothing depends on it. */
   send(totalMs: number): Promise<void> {
     if (!this.wanted) return Promise.resolve()
-    this.#sending = this.#sending.then(async () => {
-      const { changes } = this.#log
-      await this.#door.log(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs)).then(
-        () => (this.#sent = changes),
-        () => undefined,
-      )
-    })
+    this.#sending = this.#sendBehind(this.#sending, totalMs)
     return this.#sending
+  }
+
+  async #sendBehind(earlier: Promise<void>, totalMs: number): Promise<void> {
+    await earlier
+    const { changes } = this.#log
+    try {
+      await this.#door.log(this.#log.snapshot(), totalMs, AbortSignal.timeout(totalMs))
+      this.#sent = changes
+    } catch {
+      // Nothing depends on it.
+    }
   }
 
   /** The same, unless the service has all of it. */
