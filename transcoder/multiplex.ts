@@ -1,5 +1,6 @@
 // In charge of: an encoder's transport stream on its way through our multiplexer to its file.
 // Not in charge of: packets and their order (mux/).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { open } from 'node:fs/promises'
 import type { ServiceSpec } from '#contract/spec.ts'
 import { TaskError } from './failure.ts'

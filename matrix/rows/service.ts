@@ -1,4 +1,5 @@
 // In charge of: how ts files are signalled: DVB and ATSC, names, identifiers, PIDs.
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { readFile } from 'node:fs/promises'
 import { sectionsOf } from '../../test/node/mpegts/tables.ts'
 import { found, type Change, type Row } from '../row.ts'

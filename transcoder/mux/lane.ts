@@ -1,5 +1,6 @@
 // In charge of: one elementary stream on its way into the multiplex: its PES packets, and how full its decoder's buffers are.
 // Not in charge of: the order among streams (multiplexer.ts).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { PACKET_BYTES } from '../mpegts/packet.ts'
 import { Bucket, SYSTEM_CLOCK } from './bucket.ts'
 import type { Limits } from './limits.ts'
@@ -200,7 +201,10 @@ export class Lane {
   #take(): Unit {
     const unit = this.#queue[this.#head]!
     this.#head += 1
-    if (this.#head > 64 && this.#head * 2 > this.#queue.length) (this.#queue.splice(0, this.#head), (this.#head = 0))
+    if (this.#head > 64 && this.#head * 2 > this.#queue.length) {
+      this.#queue.splice(0, this.#head)
+      this.#head = 0
+    }
     return unit
   }
 
@@ -210,7 +214,9 @@ export class Lane {
       this.#held -= this.#removals[this.#removed]!.bytes
       this.#removed += 1
     }
-    if (this.#removed > 256) (this.#removals.splice(0, this.#removed), (this.#removed = 0))
+    if (this.#removed <= 256) return
+    this.#removals.splice(0, this.#removed)
+    this.#removed = 0
   }
 }
 

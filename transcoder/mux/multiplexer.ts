@@ -1,6 +1,7 @@
 // In charge of: THE MULTIPLEX of a transport stream: which packet comes next, so that no buffer of a decoder overflows or runs dry
 // (T-STD, ISO/IEC 13818-1, 2.4.2), with the clock where it is due, at a constant rate or at the lowest that will do.
 // Not in charge of: taking the encoder's stream apart (units.ts), one stream's buffers (lane.ts), the packets (packets.ts).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import type { AudioCodec, VideoCodec } from '#contract/spec.ts'
 import { codecStringOf } from '../facts/annexB.ts'
 import { withCueStream } from '../mpegts/cue-stream.ts'
@@ -131,7 +132,10 @@ export class Multiplexer {
 
   #add(unit: Unit): void {
     this.#until = Math.max(this.#until, timeOf(unit))
-    if (this.#running !== null) return void this.#lanes.get(unit.pid)?.add(unit)
+    if (this.#running !== null) {
+      this.#lanes.get(unit.pid)?.add(unit)
+      return
+    }
     this.#early.push(unit)
     if (
       this.#firstVideo === null &&

@@ -1,5 +1,6 @@
 // In charge of: writing the header of a PES packet of whole audio frames (ISO/IEC 13818-1, 2.4.3.6).
 // Not in charge of: what is in it (lane.ts).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { onClock } from '../mpegts/clock.ts'
 
 const STAMP_BYTES = 5

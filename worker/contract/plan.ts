@@ -174,8 +174,13 @@ export const taskPlan = z.object({
     z.nullable(
       z.object({
         profile: z.nullable(z.enum(['dvb', 'atsc'])),
-        ...{ name: z.string(), provider: z.string() },
-        ...{ id: count, transportStreamId: count, mapPid: count, videoPid: count, audioPid: count },
+        name: z.string(),
+        provider: z.string(),
+        id: count,
+        transportStreamId: count,
+        mapPid: count,
+        videoPid: count,
+        audioPid: count,
       }),
     ),
   ),

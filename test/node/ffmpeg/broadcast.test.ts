@@ -1,4 +1,5 @@
 // Transport streams for broadcast: DVB and ATSC signalling, names, PIDs, and what of a source's teletext and subtitles is kept.
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'

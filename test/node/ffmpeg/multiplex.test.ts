@@ -1,4 +1,5 @@
 // Transport streams against the decoder's model: no buffer overflows, nothing is late, clock and tables are there in time.
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

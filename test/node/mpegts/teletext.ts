@@ -46,7 +46,7 @@ export function withTeletext(bytes: Uint8Array, pid: number): Buffer {
         const map = readPmt(section)!
         videoPid = map.streams.find(isVideo)!.pid
         const streams = [...map.streams, { type: 0x06, pid, descriptors: Uint8Array.from(DESCRIPTOR) }]
-        const packets = toPackets(writePmt({ ...map, streams }), mapPid!, mapCounter)
+        const packets = toPackets(writePmt({ ...map, streams }), mapPid, mapCounter)
         mapCounter += packets.length
         out.push(...packets)
       }
