@@ -72,6 +72,8 @@ const MPEG2_TRANSFER = 1.05
 const PACKET_SHARE = 188 / 184
 /** 2.14.3.1: a stream with HRD parameters leaks at 1.2 × the rate that they state. */
 const HRD_SHARE = 1.2
+/** The header of a PES packet and, on average, half a packet of stuffing. */
+const PICTURE_BITS = 8 * 120
 /** Where a stream states no level that is known. */
 const UNKNOWN_LEVEL_SHARE = 2
 
@@ -80,18 +82,22 @@ export interface VideoLimits {
   /** The rate and the buffer that the encoder was given. */
   maxKbps: number
   bufferBits: number
+  framesPerSecond: number
   /** It states HRD parameters. */
   hasHrd: boolean
 }
 
 /** `level` as the stream states it; null = unknown. Below the rate at which bytes leave the second buffer, that one stays empty. */
-export function videoLimits({ codec, maxKbps, bufferBits, hasHrd }: VideoLimits, level: number | null): Limits {
+export function videoLimits(
+  { codec, maxKbps, bufferBits, framesPerSecond, hasHrd }: VideoLimits,
+  level: number | null,
+): Limits {
   const stated = hasHrd ? maxKbps * 1000 * HRD_SHARE : Infinity
   const own = Math.min(levelRate(codec, maxKbps, level) ?? maxKbps * 1000 * UNKNOWN_LEVEL_SHARE, stated)
   return {
     transportBytes: TRANSPORT_BYTES,
     // Whatever a level says: below this the pictures could not be delivered at all.
-    transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE * MPEG2_TRANSFER),
+    transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * PICTURE_BITS),
     bufferBytes: Math.floor(Math.min(bufferBits, hasHrd ? Infinity : levelBuffer(codec, level)) / 8),
   }
 }

@@ -31,8 +31,8 @@ const buffers: Record<BitrateMode, { peak: number; seconds: number }> = {
 }
 
 /**
- * ffmpeg's transport stream muxer sends a picture at most 0.7 s before its time (-muxdelay). At a constant rate a larger
- * buffer would have to be filled faster than the multiplex runs: packets come after their time ("dts < pcr", seen on noise).
+ * At a constant rate the decoder's buffer is filled at hardly more than the rate of the pictures: a receiver waits that long for
+ * the first one, and MPEG-2 allows 1 s (ISO/IEC 13818-1, 2.4.2.6).
  */
 const CONSTANT_MUX_SECONDS = 0.7
 
@@ -51,10 +51,15 @@ export function bufferModel(
   return { maxKbps, bufferBits: Math.min(bufferBits, limit) }
 }
 
+/** Stuffing and a PES header for every picture beyond 25 a second, in kbps. */
+const KBPS_PER_PICTURE = 1
+const USUAL_RATE = 25
+
 /** kbps of a constant transport stream: room for PES, PSI and PCR; at 1.0 × decoders would be fed late (measured). */
-export function muxRate(videoKbps: number, audio: readonly AudioPlan[]): number {
+export function muxRate(videoKbps: number, framesPerSecond: number, audio: readonly AudioPlan[]): number {
   const audioKbps = audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
-  return Math.ceil((11 * videoKbps + 11 * audioKbps) / 10 + 60)
+  const pictures = Math.max(0, framesPerSecond - USUAL_RATE) * KBPS_PER_PICTURE
+  return Math.ceil((11 * videoKbps + 11 * audioKbps) / 10 + 60 + pictures)
 }
 
 /** Bytes to keep free for the header of an mp4; null where it cannot be known or would be too large to hold back. */

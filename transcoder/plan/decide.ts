@@ -9,6 +9,7 @@ import { planAudioFiles } from './audioFiles.ts'
 import { planWithoutVideo } from './audioOnly.ts'
 import { bufferModel, expectedSize, headerReserve, muxRate } from './budget.ts'
 import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './cues.ts'
+import { toNumber } from './rational.ts'
 import { outputLength, outputStart, videoOffset } from './start.ts'
 import { isUntouched, outputColor, readPicture, withoutConversion } from './color.ts'
 import { planGeometry, upright } from './geometry.ts'
@@ -120,7 +121,9 @@ export function planJob(
     const { video: plan, audio } = planned[position]!
     const muxRateKbps =
       container === 'ts' && profile.mode === 'cbr'
-        ? muxRate(plan.bitrateKbps, audio) + (cues === null ? 0 : CUE_KBPS) + subtitleKbps(subtitles)
+        ? muxRate(plan.bitrateKbps, toNumber(plan.frameRate), audio) +
+          (cues === null ? 0 : CUE_KBPS) +
+          subtitleKbps(subtitles)
         : null
     const durationSeconds = lengthWith(audio)
     const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null

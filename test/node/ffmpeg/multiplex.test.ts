@@ -67,9 +67,17 @@ test.each([
   expect(await packets(outputs[0], 'v:0')).toHaveLength(150)
 })
 
+test('many small frames keep to the T-STD at a low constant rate', async () => {
+  const calm = space.file('calm.mp4')
+  await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=60:d=4', '-c:v', 'libx264', '-preset', 'ultrafast', calm])
+  const video = [rendition({ mode: 'cbr', bitrateKbps: 400, audioProfiles: [] })]
+  const { outputs } = await encode(job({ container: 'ts', audio: [], video }), calm, space.path)
+  expect(judge(await readFile(outputs[0])).problems).toEqual([])
+})
+
 const options: MultiplexOptions = {
   rateKbps: null,
-  video: { codec: 'h264', maxKbps: 1000, bufferBits: 700_000, hasHrd: false },
+  video: { codec: 'h264', maxKbps: 1000, bufferBits: 700_000, framesPerSecond: 25, hasHrd: false },
   audio: [{ codec: 'aac', channels: 2, bitrateKbps: 128 }],
   profile: null,
   service: { stream: 1, id: 1, name: 'clip', provider: 'tests', type: 1 },

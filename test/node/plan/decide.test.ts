@@ -266,6 +266,12 @@ describe('bitrate, sizes and rates', () => {
       .outputs[0]
     expect(output).toMatchObject({ muxRateKbps: 1301, headerReserveBytes: null, contentType: 'video/mp2t' })
     expect(planJob(job({ container: 'ts' }), source()).outputs[0]?.muxRateKbps).toBeNull()
+    // Stuffing and a header for every frame beyond 25 a second.
+    const fast = source({ frameRate: { num: 60, den: 1 } })
+    expect(
+      planJob(job({ container: 'ts', video: [rendition({ mode: 'cbr', bitrateKbps: 1000 })] }), fast).outputs[0]
+        ?.muxRateKbps,
+    ).toBe(1336)
   })
 
   test('an mp4 of ten seconds reserves the measured worst case and a margin', () => {
