@@ -74,7 +74,9 @@ describe.each([
       input,
       space.path,
     )
-    expect([...new Set(plan.warnings.map(({ code }) => code))]).toEqual(codes)
+    // Stereo has nothing for four of six channels.
+    const silent = channels === 2 ? ['audio_channels_silent'] : []
+    expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(new Set([...silent, ...codes]))
     for (const position of codecs.keys()) {
       const { integratedLufs, truePeakDb } = await loudnessOf(outputs[0], position)
       expect
@@ -111,7 +113,9 @@ test('silence stays silence, with a warning', async () => {
     await clip('silent', 2),
     space.path,
   )
-  expect([...new Set(plan.warnings.map(({ code }) => code))]).toEqual(['loudness_of_silence', 'dialnorm_not_in_source'])
+  expect(new Set(plan.warnings.map(({ code }) => code))).toEqual(
+    new Set(['loudness_of_silence', 'dialnorm_not_in_source', 'audio_channels_silent']),
+  )
   expect(peak(await samples(outputs[0]))).toBeLessThan(1e-4)
 })
 
