@@ -1,15 +1,13 @@
-// In charge of: headless Chromium, and the page with the players that it opens.
-// Not in charge of: what is played, expectations.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
+// In charge of: headless Chromium, which opens the page with the players.
+// Not in charge of: the page (pages.ts), what is played, expectations.
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type BrowserContext } from 'playwright-core'
 import { FLAGS } from '../../../scripts/chromium.ts'
 import { JOB_PATIENCE_MS, PATIENCE_MS } from '../patience.ts'
+import { servePages, type Pages } from './pages.ts'
 
 export { findChromium, FLAGS } from '../../../scripts/chromium.ts'
 
@@ -42,49 +40,18 @@ type Report = Omit<Played, 'appended' | 'trouble'> & {
   appended: { kind: 'audio' | 'video'; offset: number; bytes: string }[]
 }
 
-const require = createRequire(import.meta.url)
-const packageDirectory = (name: string): string => {
-  const main = require.resolve(name)
-  return main.slice(0, main.lastIndexOf(join('node_modules', name)) + join('node_modules', name).length)
-}
-const files: Record<string, { path: () => string; type: string }> = {
-  '/': { path: () => join(import.meta.dirname, 'page.html'), type: 'text/html' },
-  '/page.js': { path: () => join(import.meta.dirname, 'page.js'), type: 'text/javascript' },
-  '/hls.js': { path: () => join(packageDirectory('hls.js'), 'dist/hls.js'), type: 'text/javascript' },
-  '/shaka.js': {
-    path: () => join(packageDirectory('shaka-player'), 'dist/shaka-player.compiled.js'),
-    type: 'text/javascript',
-  },
-  '/dash.js': {
-    path: () => join(packageDirectory('dashjs'), 'dist/modern/umd/dash.all.min.js'),
-    type: 'text/javascript',
-  },
-  '/mss.js': {
-    path: () => join(packageDirectory('dashjs'), 'dist/modern/umd/dash.mss.min.js'),
-    type: 'text/javascript',
-  },
-}
-
 export class PlayerBrowser {
-  readonly #server: Server
+  readonly #pages: Pages
   readonly #context: BrowserContext
   readonly #profile: string
-  private constructor(server: Server, context: BrowserContext, profile: string) {
-    this.#server = server
+  private constructor(pages: Pages, context: BrowserContext, profile: string) {
+    this.#pages = pages
     this.#context = context
     this.#profile = profile
   }
 
   static async start(executablePath: string): Promise<PlayerBrowser> {
-    const server = createServer((request, response) => {
-      const file = files[request.url ?? '']
-      if (file === undefined) return void response.writeHead(404).end()
-      readFile(file.path()).then(
-        (bytes) => response.writeHead(200, { 'content-type': file.type }).end(bytes),
-        () => response.writeHead(500).end(),
-      )
-    })
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const pages = await servePages()
     const profile = await mkdtemp(join(tmpdir(), 'splicepoint-chromium-'))
     const context = await chromium.launchPersistentContext(profile, {
       executablePath,
@@ -93,7 +60,7 @@ export class PlayerBrowser {
       timeout: PATIENCE_MS,
     })
     context.setDefaultTimeout(PATIENCE_MS)
-    return new PlayerBrowser(server, context, profile)
+    return new PlayerBrowser(pages, context, profile)
   }
 
   /** Plays an address to its end; changes the rendition at `changeAt`. */
@@ -106,7 +73,7 @@ export class PlayerBrowser {
           trouble.push(`${response.status()} ${response.url()}`)
       })
       page.on('pageerror', (error) => trouble.push(`page: ${error.message}`))
-      await page.goto(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`)
+      await page.goto(this.#pages.address)
       const started = page.evaluate(`play(${JSON.stringify(player)}, ${JSON.stringify(address)}, ${changeAt})`)
       started.catch((error: unknown) => trouble.push(`play: ${String(error)}`))
       const deadline = Date.now() + JOB_PATIENCE_MS
@@ -129,7 +96,7 @@ export class PlayerBrowser {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#context.close()
-    await new Promise((done) => this.#server.close(done))
+    await this.#pages[Symbol.asyncDispose]()
     await rm(this.#profile, { recursive: true, force: true, maxRetries: 3 })
   }
 }

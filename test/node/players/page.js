@@ -71,6 +71,11 @@ class KeptTexts {
 }
 
 const players = {
+  /** The browser itself. */
+  native(address) {
+    video.src = address
+    return { change: () => undefined, count: () => 1 }
+  },
   hls(address) {
     const hls = new Hls({ startLevel: 0, autoStartLoad: true, capLevelToPlayerSize: false })
     hls.on(Hls.Events.ERROR, (_event, { details, fatal, error }) =>
@@ -106,7 +111,10 @@ const players = {
     await player.load(address).catch(({ code, data }) => {
       throw new Error(`shaka ${code} ${JSON.stringify(data)}`)
     })
-    const byHeight = () => player.getVariantTracks().toSorted((a, b) => a.height - b.height)
+    // Variants with the audio that it chose: what this browser cannot decode stays away.
+    const { audioId } = player.getVariantTracks().find(({ active }) => active) ?? {}
+    const withAudio = () => player.getVariantTracks().filter((track) => track.audioId === audioId)
+    const byHeight = () => withAudio().toSorted((a, b) => a.height - b.height)
     player.selectVariantTrack(byHeight()[0], true)
     const [text] = player.getTextTracks()
     // The first one is selected but not shown: selecting it again would change nothing.
