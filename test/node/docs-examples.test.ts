@@ -55,6 +55,7 @@ const runs: readonly (readonly [page: string, start: string, where: string])[] =
   ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job?dry_run=true"', README],
   ['README.md', 'DRY=$(', README],
   ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
+  ['CONTRIBUTING.md', 'sudo test/judges/install.sh', '.ci/run does both'],
   ['docs/api.md', '{', OPERATIONS],
   ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
   ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],

@@ -1,0 +1,10 @@
+//go:build tools
+
+// In charge of: the programs of others that install.sh builds, so that go.mod keeps their versions.
+package judges
+
+import (
+	_ "github.com/Eyevinn/mp4ff/cmd/mp4ff-info"
+	_ "github.com/Eyevinn/mp4ff/cmd/mp4ff-nallister"
+	_ "github.com/Eyevinn/mp4ff/cmd/mp4ff-pslister"
+)

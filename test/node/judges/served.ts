@@ -1,0 +1,52 @@
+// In charge of: serving a folder over HTTP as a plain web server does, with ranges, to players that read damaged copies.
+// Not in charge of: true outputs, which the service serves.
+import { readFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
+
+const TYPES: Record<string, string> = {
+  '.m3u8': 'application/vnd.apple.mpegurl',
+  '.mpd': 'application/dash+xml',
+  '.mp4': 'video/mp4',
+  '.m4s': 'video/iso.segment',
+  '.ts': 'video/mp2t',
+  '.vtt': 'text/vtt',
+}
+
+async function send(response: ServerResponse, file: string, range: string | undefined): Promise<void> {
+  const bytes = await readFile(file)
+  const headers = {
+    'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+    'accept-ranges': 'bytes',
+    'access-control-allow-origin': '*',
+  }
+  const asked = /^bytes=(\d+)-(\d*)$/.exec(range ?? '')
+  if (asked === null) return void response.writeHead(200, headers).end(bytes)
+  const from = Number(asked[1])
+  const to = asked[2] === '' ? bytes.length - 1 : Math.min(Number(asked[2]), bytes.length - 1)
+  const part = { ...headers, 'content-range': `bytes ${from}-${to}/${bytes.length}` }
+  response.writeHead(206, part).end(bytes.subarray(from, to + 1))
+}
+
+export interface Served extends AsyncDisposable {
+  url: (path: string) => string
+}
+
+export async function serve(directory: string): Promise<Served> {
+  const server = createServer((request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://served').pathname))
+    send(response, join(directory, path), request.headers.range).catch(() =>
+      response.writeHead(404, { 'access-control-allow-origin': '*' }).end(),
+    )
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: (path) => `http://127.0.0.1:${port}/${path.split('/').map(encodeURIComponent).join('/')}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
