@@ -152,7 +152,7 @@ function mixRow(
     quick: true,
     measure: async (bench) => {
       const file = await bench.file()
-      const fronts = [SURROUND_HZ[0]!, SURROUND_HZ[1]!]
+      const fronts = [SURROUND_HZ[0], SURROUND_HZ[1]]
       const levels = await Promise.all(
         fronts.map(async (front, channel) => {
           const sound = await samples(file, 0, channel)
@@ -160,7 +160,7 @@ function mixRow(
           return level < -40 ? null : level
         }),
       )
-      const measured = `${levels.map((level) => (level === null ? 'nothing' : decibel(level))).join(' and ')}`
+      const measured = levels.map((level) => (level === null ? 'nothing' : decibel(level))).join(' and ')
       const right = levels.every((level, side) => {
         const wanted = check.sides[side] ?? null
         return level === null || wanted === null ? level === wanted : Math.abs(level - wanted) < 0.3
