@@ -35,13 +35,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'tstools looks for PES packets on every PID of the program map',
   },
   {
-    judge: 'tsreport',
-    jobs: ['hls-ts', 'hls-ts-separate'],
-    finding: /DTS.* < PCR/,
-    paragraph: 'RFC 8216bis, 3.1.1: no decoder model; ISO/IEC 13818-1, 2.4.2.7 is for streams that are transmitted',
-    reason: 'segments are fetched as files, and players take the clock from time stamps: PCR is the DTS of its frame',
-  },
-  {
     judge: 'mp4ff',
     jobs: ['mp4-hevc', 'cmaf-hevc'],
     finding: /unknown box: .*fiel/,

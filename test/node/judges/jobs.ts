@@ -108,6 +108,21 @@ export const JOBS = {
     segmented_output_dash: true,
     audioProfiles: [{ audio_codec: 'aac', ...SURROUND }],
   },
+  // From a source of its own: PAL, interlaced, anamorphic, tagged BT.470BG, with teletext.
+  'ts-pal-dvb-cbr': single(
+    'ts',
+    { width: 720, height: 576, video_bitrate_mode: 'cbr', video_bitrate: 4000 },
+    {
+      video_codec: 'mpeg2',
+      ts_profile: 'dvb',
+      service_name: 'Erstes Programm',
+      service_provider: 'Anstalt',
+      audioProfiles: [
+        { audio_codec: 'ac3', ...SURROUND, source_stream: 1 },
+        { audio_codec: 'mp2', ...STEREO, audio_bitrate: 192, source_stream: 1 },
+      ],
+    },
+  ),
   smooth: { ...SEGMENTED, output_container: 'silverlight', audioProfiles: [{ audio_codec: 'aac', ...STEREO }] },
 } as const
 

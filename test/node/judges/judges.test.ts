@@ -11,7 +11,7 @@ import type { JobName } from './jobs.ts'
 import { copyOf, type Judge, type Verdict } from './judge.ts'
 import { makeOutputs, type Output } from './outputs.ts'
 import { serve } from './served.ts'
-import { judgedSource } from './source.ts'
+import { judgedSource, palSource } from './source.ts'
 
 const REPORTS = resolve(process.env['JUDGE_REPORTS'] || join(ROOT, 'dist/judges'))
 const absent = ALL.filter(({ missing }) => missing !== null)
@@ -34,7 +34,8 @@ describe.skipIf(absent.length === ALL.length)('judges', () => {
   beforeAll(async () => {
     space = await workspace()
     service = await Service.start({ LEASE_SECONDS: '30' })
-    const made = await makeOutputs(service, await judgedSource(space.file), space.file('outputs'))
+    const sources = { plain: await judgedSource(space.file), pal: await palSource(space.file) }
+    const made = await makeOutputs(service, sources, space.file('outputs'))
     outputs = new Map(made.map((output) => [output.job, output]))
   })
   afterAll(async () => {

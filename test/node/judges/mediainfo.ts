@@ -9,7 +9,14 @@ import { moviesOf } from './boxes.ts'
 import type { Output } from './outputs.ts'
 import { streamsOf } from './transport.ts'
 
-const POLICIES: readonly JobName[] = ['mp4-h264', 'mp4-hevc', 'ts-h264-cbr', 'ts-mpeg2-vbr', 'ts-hevc']
+const POLICIES: readonly JobName[] = [
+  'mp4-h264',
+  'mp4-hevc',
+  'ts-h264-cbr',
+  'ts-mpeg2-vbr',
+  'ts-hevc',
+  'ts-pal-dvb-cbr',
+]
 
 async function filesOf(output: Output): Promise<[string, string][]> {
   const others = onlyEnding(output, '.ac3').map((path): [string, string] => [path, absolute(output, path)])

@@ -59,7 +59,12 @@ async function made(service: Service, input: string, job: JobName, root: string)
 }
 
 /** All jobs at once: the service has its own order. */
-export async function makeOutputs(service: Service, source: string, root: string): Promise<Output[]> {
-  const input = await service.upload(source)
-  return Promise.all(Object.keys(JOBS).map((job) => made(service, input, job as JobName, root)))
+export async function makeOutputs(
+  service: Service,
+  sources: { plain: string; pal: string },
+  root: string,
+): Promise<Output[]> {
+  const [plain, pal] = [await service.upload(sources.plain), await service.upload(sources.pal)]
+  const inputOf = (job: string): string => (job === 'ts-pal-dvb-cbr' ? pal : plain)
+  return Promise.all(Object.keys(JOBS).map((job) => made(service, inputOf(job), job as JobName, root)))
 }

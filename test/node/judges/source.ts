@@ -6,6 +6,7 @@ import { withCaptions } from '../../../matrix/captioned.ts'
 import { ffmpeg } from '../media.ts'
 import { cueAt, withCues } from '../mpegts/clips.ts'
 import { spliceInsert } from '../mpegts/sections.ts'
+import { withTeletext } from '../mpegts/teletext.ts'
 
 export const SOURCE = {
   rate: 25,
@@ -45,5 +46,21 @@ export async function judgedSource(file: (name: string) => string): Promise<stri
     autoReturn: true,
   })
   await writeFile(path, withCues(await readFile(plain), [cueAt(0.4, cue)], 600))
+  return path
+}
+
+/** PAL: 576 lines, interlaced, 16:9, tagged as BT.470BG, with AC-3 5.1 and teletext. */
+export async function palSource(file: (name: string) => string): Promise<string> {
+  const [plain, path] = [file('pal-plain.ts'), file('pal.ts')]
+  const { seconds } = SOURCE
+  await ffmpeg([
+    ...['-f', 'lavfi', '-i', `testsrc2=s=720x576:r=50:d=${seconds}`],
+    ...['-f', 'lavfi', '-i', `anoisesrc=d=${seconds}:r=48000:a=0.1,aformat=channel_layouts=5.1`],
+    ...['-vf', 'tinterlace=interleave_top,setsar=64/45,setfield=tff', '-c:v', 'mpeg2video', '-flags', '+ilme+ildct'],
+    ...['-b:v', '4000k', '-maxrate', '4000k', '-bufsize', '1835008', '-g', '12', '-bf', '2'],
+    ...['-colorspace', 'bt470bg', '-color_primaries', 'bt470bg', '-color_trc', 'gamma28'],
+    ...['-c:a', 'ac3', '-b:a', '384k', '-metadata:s:a', 'language=deu', '-f', 'mpegts', plain],
+  ])
+  await writeFile(path, withTeletext(await readFile(plain), 0x200))
   return path
 }

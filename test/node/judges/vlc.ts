@@ -17,6 +17,7 @@ const PATHS: Partial<Record<JobName, readonly string[]>> = {
   'ts-h264-cbr': ['film.ts'],
   'ts-mpeg2-vbr': ['film.ts'],
   'ts-hevc': ['film.ts'],
+  'ts-pal-dvb-cbr': ['film.ts'],
   'hls-ts': ['show/master.m3u8'],
   cmaf: ['show/master.m3u8', 'show/manifest.mpd'],
   'cmaf-hevc': ['show/master.m3u8'],
@@ -76,11 +77,11 @@ async function play(address: string): Promise<Counted> {
   return { log: `${log}\n${said}`, counts }
 }
 
-/** Errors of demuxers and decoders; not those of a machine without a screen and without audio. */
+/** Errors of demuxers and decoders; not those of a machine without a screen and without audio, or busy. */
 const complaints = (log: string): string[] => {
   const ours = log.split('\n').flatMap((line) => {
     const [, part = '', what = ''] =
-      /^\[\w+\] (\S+ (?:demux|packetizer|decoder|stream)\S*|libdvbpsi) error:? (?!failed to create audio output)(.*)/.exec(
+      /^\[\w+\] (\S+ (?:demux|packetizer|decoder|stream)\S*|libdvbpsi) error:? (?!failed to create audio output|buffer deadlock prevented)(.*)/.exec(
         line,
       ) ?? []
     const decoder = /^\[(?:h264|hevc|mpeg2video|aac|ac3|mp2)[^\]]*\] (?!Reinit)(.*)/.exec(line)?.[1]
