@@ -139,11 +139,11 @@ describe('interlaced pictures with captions', () => {
   )
 
   test.for(['h264', 'mpeg2'] as const)(
-    'of another size lose it with a warning in %s, and nothing garbled is left',
+    'that are interlaced in another size lose it with a warning in %s, and nothing garbled is left',
     async (videoCodec, context) => {
-      const small = [rendition({ width: 240, height: 180, bitrateKbps: 3000, audioProfiles: [] })]
+      const other = [rendition({ width: 720, height: 576, bitrateKbps: 6000, audioProfiles: [] })]
       const { outputs, plan } = await encode(
-        job({ videoCodec, container: 'ts', video: small, audio: [] }),
+        job({ videoCodec, container: 'ts', video: other, audio: [] }),
         await fields(context),
         space.path,
       )

@@ -337,16 +337,16 @@ test('a token uploads, and does nothing else', async () => {
 
 describe('a refusal', () => {
   test('names the field and what is allowed; for programs it is the service’s own', async () => {
-    const args = ['submit', media.url, '--codec', 'vp9', '--set', 'gop_length=100', '-r', '180']
+    const args = ['submit', media.url, '--codec', 'vp9', '--set', 'rotation_blackness=200', '-r', '180']
     const ran = await splicepoint(args)
     expect(ran).toMatchObject({ code: 3, stdout: '' })
     expect(ran.stderr).toContain('2 problems (invalid_request)')
     expect(ran.stderr).toMatch(/video_codec must be one of "h\.264", "mpeg2", "hevc"/)
-    expect(ran.stderr).toMatch(/gop_length.* 60/)
+    expect(ran.stderr).toMatch(/rotation_blackness.* 100/)
     const json = await splicepoint([...args, '--json'])
     expect(json).toMatchObject({ code: 3, stdout: '' })
     expect(JSON.parse(json.stderr)).toMatchObject({
-      error: { code: 'invalid_request', details: [{ field: 'video_codec' }, { field: 'gop_length' }] },
+      error: { code: 'invalid_request', details: [{ field: 'video_codec' }, { field: 'rotation_blackness' }] },
       http_status: 400,
     })
   })
