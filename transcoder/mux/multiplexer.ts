@@ -197,10 +197,13 @@ export class Multiplexer {
     // Whole ticks of 90 kHz, and a table or two before the first picture.
     this.#now = 300 * Math.floor(Math.min(timeOf(first) - delay, ...firsts.map((time) => time - SHORTEST_START)) / 300)
     this.#base = this.#now
+    const teletext = new Set(map.streams.filter(isTeletext).map(({ pid }) => pid))
     for (const unit of this.#early.splice(0)) {
       const lane = this.#lanes.get(unit.pid)
-      // Data of before the first picture.
-      if (lane?.kind !== 'data' || timeOf(unit) > this.#now) lane?.add(unit)
+      // Players count from the lowest PTS: earlier teletext would begin the file without a picture, and GStreamer's playbin3 hangs where
+      // one stream begins 250 ms before another. Subtitles are kept as early as they can be sent: they may last into the first picture.
+      const isEarly = teletext.has(unit.pid) ? unit.pts < first.pts : lane?.kind === 'data' && timeOf(unit) <= this.#now
+      if (!isEarly) lane?.add(unit)
     }
     const own = declaredProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
     const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
@@ -343,9 +346,14 @@ function psip(service: Service, clockPid: number, streams: readonly ElementarySt
   ]
 }
 
-/** teletext_descriptor; else DVB subtitles. */
-function kindOf({ descriptors }: ElementaryStream): 'teletext' | 'subtitles' {
-  return readDescriptors(descriptors).some(({ tag }) => tag === 0x56) ? 'teletext' : 'subtitles'
+/** It has a teletext_descriptor. */
+function isTeletext({ descriptors }: ElementaryStream): boolean {
+  return readDescriptors(descriptors).some(({ tag }) => tag === 0x56)
+}
+
+/** Data that is not teletext is DVB subtitles. */
+function kindOf(stream: ElementaryStream): 'teletext' | 'subtitles' {
+  return isTeletext(stream) ? 'teletext' : 'subtitles'
 }
 
 /** ISO_639_language_descriptor. */

@@ -11,6 +11,7 @@ const PATHS: Partial<Record<JobName, readonly string[]>> = {
   'ts-h264-cbr': ['film.ts'],
   'ts-mpeg2-vbr': ['film.ts'],
   'ts-hevc': ['film.ts'],
+  'ts-pal-dvb-cbr': ['film.ts'],
   'hls-ts': ['show/master.m3u8'],
   'hls-ts-separate': ['show/master.m3u8'],
   cmaf: ['show/master.m3u8', 'show/manifest.mpd'],
