@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { ROOT } from '../scripts/local/settings.ts'
 import { GROUPS, unavailable } from './groups.ts'
 import type { Finding, Row } from './row.ts'
-import { showValue } from './values.ts'
+import { showValue, WARNING } from './values.ts'
 
 export const INDEX = join(ROOT, 'docs', 'matrix.md')
 export const pageOf = (group: string): string => join(ROOT, 'docs', 'matrix', `${group}.md`)
@@ -26,29 +26,61 @@ export function lineOf(row: Row, finding: Finding | null): Line {
 const cell = (text: string) => text.replaceAll('\n', ' ').replaceAll('|', '\\|')
 const code = (text: string) => `\`${cell(text)}\``
 
-/** What identifies a row in the document: parameter, value, job and expectation. */
-function keyCells(row: Row): string[] {
+const slug = (text: string) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_]+/gu, '-')
+    .replaceAll(/^-|-$/g, '')
+
+/**
+ * The name by which a row can be linked to: parameter and value, and a number from the second row with both on. The first row of
+ * a parameter has the parameter alone. Unique within a page.
+ */
+export function anchorsOf(rows: readonly Row[]): string[] {
+  const seen = new Map<string, number>()
+  const paths = new Set<string>()
+  return rows.map(({ path, value }) => {
+    const isFirst = path !== WARNING && !paths.has(path)
+    paths.add(path)
+    const said = value === undefined ? 'absent' : slug(showValue(value)).slice(0, 40)
+    const name = isFirst ? slug(path) : path === WARNING ? said : `${slug(path)}-${said || 'empty'}`
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
+    return count === 1 ? name : `${name}-${count}`
+  })
+}
+
+/** What identifies a row in the document: its anchor, parameter, value, job and expectation. */
+function keyCells(row: Row, anchor: string): string[] {
   const value = row.value === undefined ? 'absent' : code(showValue(row.value))
   const nothing = Object.keys(row.job).length === 0
   const from = row.source === undefined ? '' : ` of ${row.source}`
   const which = row.output === undefined ? '' : `, output ${row.output}`
+  const job = `${nothing ? 'the base job' : code(JSON.stringify(row.job))}${from}${which}`
   return [
+    `<a id="${anchor}" href="#${anchor}">#</a>`,
     code(row.path),
     value,
-    `${nothing ? 'the base job' : code(JSON.stringify(row.job))}${from}${which}`,
+    row.test === undefined ? job : `test: ${cell(row.test)}`,
     cell(row.expected),
   ]
 }
 
 function table(lines: readonly Line[]): string {
-  const head = ['parameter', 'value', 'job', 'expected', 'measured', '']
-  const rows = lines.map(({ row, measured, verdict }) => [...keyCells(row), cell(measured), verdict])
+  const anchors = anchorsOf(lines.map(({ row }) => row))
+  const head = ['', 'parameter', 'value', 'job', 'expected', 'measured', '']
+  const rows = lines.map(({ row, measured, verdict }, index) => [
+    ...keyCells(row, anchors[index]!),
+    cell(measured),
+    verdict,
+  ])
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 /** The beginning of each row's line, in the order of the document. */
 export function expectedKeys(group: string): string[] {
-  return GROUPS[group]!.map((row) => `| ${keyCells(row).join(' | ')} |`)
+  const anchors = anchorsOf(GROUPS[group]!)
+  return GROUPS[group]!.map((row, index) => `| ${keyCells(row, anchors[index]!).join(' | ')} |`)
 }
 
 /** What a group's page says below its head; '' where there is none. */
@@ -113,10 +145,12 @@ const ABOUT: Record<string, { title: string; about: string }> = {
   captions: { title: 'captions', about: 'closed captions' },
   cues: { title: 'SCTE-35', about: 'cues and their PID' },
   service: { title: 'transport streams', about: 'DVB and ATSC signalling, service names, PIDs' },
-  audio: { title: 'audio', about: 'codec, channels, bitrate, volume, loudness, dialogue level' },
+  audio: { title: 'audio', about: 'codec, channels, downmix, volume, loudness, dialogue level' },
+  'audio-bitrates': { title: 'audio bitrates', about: 'every bitrate of every codec, in stereo and in 5.1' },
   segmented: { title: 'segmented output', about: 'HLS, DASH, Smooth Streaming, thumbnails, tar' },
   source: { title: 'ladders and the source', about: 'automatic ladder, upscaling, optional audio' },
   addresses: { title: 'sources, stores, webhooks', about: 'input, credentials, logo and webhook addresses' },
+  warnings: { title: 'warnings', about: 'every code of `status.warnings`' },
 }
 
 const PREFACE = `# Measured values
@@ -124,7 +158,7 @@ const PREFACE = `# Measured values
 <!-- Written by \`npm run matrix\`; do not edit. -->
 
 One row for each value of each parameter ([parameters](parameters.md)): every value of a list, both values of a flag, the bounds and the
-default of a number, and the empty string and null where they are allowed. The service's own code validates, plans and encodes each job; the
+default of a number, and the empty string and null where they are allowed; and one for each warning code. The service's own code validates, plans and encodes each job; the
 output is then probed and decoded, or its packets are read. What is expected follows from the contract, never from ffmpeg's arguments. The
 sources are generated (\`matrix/sources.ts\`).
 

@@ -14,6 +14,8 @@ import { rate } from './rows/rate.ts'
 import { scan } from './rows/scan.ts'
 import { segmented } from './rows/segmented.ts'
 import { service } from './rows/service.ts'
+import { warnings } from './rows/warnings.ts'
+import { audioBitrates } from './rows/audioBitrates.ts'
 import { covers, showValue, VALUES, type Value } from './values.ts'
 
 export const GROUPS: Record<string, readonly Row[]> = {
@@ -27,9 +29,11 @@ export const GROUPS: Record<string, readonly Row[]> = {
   cues,
   service,
   audio,
+  'audio-bitrates': audioBitrates,
   segmented,
   source,
   addresses,
+  warnings,
 }
 
 const ROWS = Object.values(GROUPS).flat()

@@ -11,7 +11,7 @@ import { PlanError } from '../transcoder/plan/problem.ts'
 import { runTask } from '../transcoder/run.ts'
 import { readSettings } from '../transcoder/settings.ts'
 import { openWorkspace } from '../transcoder/workspace.ts'
-import { encode } from '../test/node/ffmpeg/encode.ts'
+import { encode, planOf } from '../test/node/ffmpeg/encode.ts'
 import { logoImage } from '../test/node/ffmpeg/logo.ts'
 import { engine, workspace } from '../test/node/media.ts'
 import { FakeDoor } from '../test/node/transcoder/fake-door.ts'
@@ -137,6 +137,14 @@ export async function openLab(): Promise<Lab> {
       objects: async () => segments(bodyOf({ ...row.job, bucket_output_path: 'show' }), await clip(source), space.path),
       source: () => clip(source),
       warnings: async () => (await make(row.job)).warnings,
+      planned: async (without) => {
+        const judged = validateJob(bodyOf(row.job), { baseUrl: BASE_URL })
+        if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
+        const programs = await engine()
+        const able = { ...programs.features, ...(without === undefined ? {} : { [without]: false }) }
+        const { plan } = await planOf(toSpec(judged.config, 'clip.mp4'), await clip(source), space.path, programs, able)
+        return [...judged.warnings, ...plan.warnings].map(({ code }) => code)
+      },
       refusal: async () => (await make(row.job)).refusal,
       other: (job) => fileOf(job, 0),
     }

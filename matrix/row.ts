@@ -1,5 +1,6 @@
 // In charge of: what a row is: one value of one parameter, the smallest job that uses it, and how its effect is measured.
 // Not in charge of: the rows (rows/), running them (lab.ts).
+import { readFile } from 'node:fs/promises'
 import type { Problem } from '#contract/errors.ts'
 import type { JobConfig, Validation } from '#contract/job.ts'
 import type { EngineFeatures } from '../transcoder/ffmpeg/locate.ts'
@@ -32,6 +33,8 @@ export interface Bench {
   source(): Promise<string>
   /** Codes of the warnings, of validation and of planning. */
   warnings(): Promise<string[]>
+  /** The same without an encode; `without` = by an engine that lacks it. */
+  planned(without?: 'zscale' | 'hevcMain10'): Promise<string[]>
   /** The code and field with which the job was refused, or failed before its encode; null = it did not. */
   refusal(): Promise<(Pick<Problem, 'field'> & { code: string }) | null>
   /** The file of another job with the same source, to compare with. */
@@ -52,6 +55,8 @@ export interface Row {
   measure: ((bench: Bench) => Promise<Finding> | Finding) | null
   /** With `measure` null: a row is due as soon as that value is available. */
   awaits?: { path: string; value: unknown }
+  /** The test that shows it, `file: title`, where the matrix does not make the job itself. */
+  test?: string
   /** Part of `npm test`. */
   quick?: boolean
 }
@@ -70,6 +75,20 @@ export function refused(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>, cod
       const refusal = await bench.refusal()
       const measured = refusal === null ? 'accepted' : `${refusal.code} at ${refusal.field}`
       return found(measured, refusal?.code === code && refusal.field === field)
+    },
+  }
+}
+
+/** A row that a test shows, whose source or surroundings would cost too much here. Checked: that the test is there. */
+export function shownBy(row: Pick<Row, 'path' | 'value' | 'expected'>, file: string, title: string): Row {
+  return {
+    ...row,
+    job: {},
+    test: `${file}: ${title}`,
+    quick: true,
+    measure: async () => {
+      const text = await readFile(new URL(`../${file}`, import.meta.url), 'utf8').catch(() => '')
+      return text.includes(title) ? found('in the test', true) : found('no such test', false)
     },
   }
 }

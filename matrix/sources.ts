@@ -59,6 +59,25 @@ const makers = {
     await ffmpeg([...lavfi(picture), ...encoder, ...tags, file('hdr.ts')])
     return file('hdr.ts')
   },
+  /** SDR in the primaries and the matrix of BT.2020. */
+  wide: async (file) => {
+    const tags = '-colorspace bt2020nc -color_primaries bt2020 -color_trc bt709 -color_range tv'.split(' ')
+    await ffmpeg([...lavfi('color=gray:s=320x180:r=25:d=0.4'), ...coding('aac'), ...tags, file('wide.ts')])
+    return file('wide.ts')
+  },
+  /** 321 × 181. */
+  uneven_size: async (file) => {
+    const encoder = '-c:v ffv1 -pix_fmt yuv444p'.split(' ')
+    await ffmpeg([...lavfi('testsrc=s=321x181:r=25:d=0.4'), ...encoder, file('uneven_size.mkv')])
+    return file('uneven_size.mkv')
+  },
+  /** 2.35:1. */
+  scope: (file) => makeClip(file('scope.mp4'), { width: 376, height: 160, seconds: 0.4, audio: [] }),
+  /** No video. */
+  song: async (file) => {
+    await ffmpeg([...lavfi('sine=f=440:r=48000:d=2'), '-c:a', 'aac', file('song.m4a')])
+    return file('song.m4a')
+  },
   /** One picture, to be made very large. */
   single: (file) => makeClip(file('single.mp4'), { seconds: 0.04, audio: [] }),
   /** 61 s at 5 a second. */

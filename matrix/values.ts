@@ -3,6 +3,7 @@
 import * as z from 'zod/mini'
 import { acceptedValues } from '#contract/availability.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile, type FieldMeta } from '#contract/request.ts'
+import { WARNING_CODES } from '#contract/warnings.ts'
 
 /** A text or an object whose content is free has this value, whichever a row uses. */
 export const ANY = Symbol('any')
@@ -71,7 +72,11 @@ function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, abov
 /** A bound that is excluded: the next number that anybody would write. */
 const ABOVE = (minimum: number) => minimum + 0.01
 
-export const VALUES: readonly Value[] = shapes.flatMap(([prefix, shape]) =>
+/** Not of a request: the codes of status.warnings. */
+export const WARNING = 'warnings[].code'
+const warnings: Value[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
+
+const parameters: Value[] = shapes.flatMap(([prefix, shape]) =>
   Object.entries(shape).flatMap(([name, schema]) => {
     const path = `${prefix}${name}`
     const values = valuesOf(schema as Schema)
@@ -80,6 +85,8 @@ export const VALUES: readonly Value[] = shapes.flatMap(([prefix, shape]) =>
     return values.map((value) => ({ path, value, available: fine(value) }))
   }),
 )
+
+export const VALUES: readonly Value[] = [...parameters, ...warnings]
 
 /** Whether a row with `value` is about that enumerated value. */
 export function covers(value: unknown, wanted: Value): boolean {

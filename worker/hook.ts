@@ -5,7 +5,6 @@
 import { parseHttp } from '#contract/addresses.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
-import type { WarningCode } from '#contract/problems.ts'
 import { isRedacted, redactAddress, WITHOUT_QUERY } from '#contract/redact.ts'
 import { settings } from './env.ts'
 import { AddressRefused, checkAddress } from './storage/address.ts'
@@ -65,7 +64,7 @@ export async function hookOf(env: Env, account: string, { keyId, shown, sealed }
 /** @param consequence the middle of a sentence */
 export function hookLost(consequence: string): Warning {
   const message = `The webhook_url of this API key can no longer be read, so ${consequence}. An administrator can set it again (PATCH /api/v0/keys/<id>).`
-  return { code: 'webhook_left_out' satisfies WarningCode, field: FIELD, message }
+  return { code: 'webhook_left_out', field: FIELD, message }
 }
 
 /**

@@ -5,7 +5,6 @@ import * as z from 'zod/mini'
 import type { Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job.ts'
 import { validateJob } from '#contract/job.ts'
-import type { WarningCode } from '#contract/problems.ts'
 import { isRedacted } from '#contract/redact.ts'
 import type { KeyHook } from './hook.ts'
 import { withHook } from './hook.ts'
@@ -115,8 +114,8 @@ async function keptOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
   }
 }
 
-const noHook = {
-  code: 'webhook_left_out' satisfies WarningCode,
+const noHook: Warning = {
+  code: 'webhook_left_out',
   field: 'webhook_url',
   message:
     'The original job used the webhook_url of its API key, and the key of this request has none: no webhook will be sent for this job.',

@@ -1,7 +1,7 @@
 // In charge of: where a job reads and writes: what is stored, shown and sealed. That the bytes arrive is tested with the service.
 import { cachingOf } from '#contract/caching.ts'
 import { credential } from '#contract/request.ts'
-import { found, refused, stored, type Row } from '../row.ts'
+import { found, refused, shownBy, stored, type Row } from '../row.ts'
 
 const input = (members: Record<string, unknown>) => ({
   input: 'https://example.test/film.mp4',
@@ -21,7 +21,7 @@ const fromS3 = (members: Record<string, unknown>) => ({
   input: 's3://films/film.mp4',
   cloud_credentials: { input: { ...AWS, ...members }, output: { cloud_provider: 'vendor-store' } },
 })
-/** Members that one provider alone reads: with any other they are refused. */
+/** Members that one provider alone reads. */
 const AMAZON = new Set(['session_token', 'endpoint'])
 
 function member(name: string, value: string | null): Row[] {
@@ -86,6 +86,48 @@ const namedPreset = stored(
   (config) => found(String(config.preset), config.preset === 'hls'),
 )
 
+const CLOUDS = 'test/node/service/clouds.test.ts'
+/** An output in every store, with the kinds of credentials that it has: whole jobs, against a server of the store's own API. */
+const outputs: Row[] = (
+  [
+    [
+      'vendor-store',
+      'the service’s own store',
+      'test/node/service/jobs.test.ts',
+      'the polling client of the specification gets its files',
+    ],
+    ['aws', 'Amazon S3', 'test/node/service/s3.test.ts', 'a job reads from S3 and writes to it'],
+    [
+      'aws',
+      'another store with an S3 API (endpoint), the one of Ceph',
+      'test/node/service/rgw.test.ts',
+      'a film that goes in parts is there',
+    ],
+    ['oracle', 'Oracle with an API key', CLOUDS, "['Google with a service account', 'Oracle with an API key']"],
+    ['oracle', 'Oracle with a customer key', CLOUDS, "['Google with an HMAC key', 'Oracle with a customer key']"],
+    ['gcloud', 'Google with a service account', CLOUDS, "['Oracle with an API key', 'Google with a service account']"],
+    ['gcloud', 'Google with an HMAC key', CLOUDS, "['Oracle with a customer key', 'Google with an HMAC key']"],
+    [
+      'http',
+      'PUT: files',
+      'test/node/service/http-faults.test.ts',
+      'takes small objects, and one above a part, with their length, type and Basic credentials',
+    ],
+    [
+      'http',
+      'PUT: segmented output',
+      'test/node/service/http-faults.test.ts',
+      'takes segmented output, the multivariant playlist last',
+    ],
+  ] as const
+).map(([value, expected, file, title]) =>
+  shownBy(
+    { path: 'cloud_credentials.output.cloud_provider', value, expected: `an output in ${expected}` },
+    file,
+    title,
+  ),
+)
+
 export const addresses: Row[] = [
   ownMetadata,
   namedPreset,
@@ -143,12 +185,23 @@ export const addresses: Row[] = [
     bucket_output_path: 'https://media.example/out',
     cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'http' } },
   }),
-  ...[...AMAZON].map((name) =>
-    refused(
-      { path: `cloud_credentials.input.${name}`, value: 'x', job: input({ [name]: 'x' }) },
-      'not_available',
-      `cloud_credentials.input.${name}`,
-    ),
+  ...outputs,
+  refused(
+    { path: 'cloud_credentials.input.endpoint', value: 'x', job: input({ endpoint: 'x' }) },
+    'not_available',
+    'cloud_credentials.input.endpoint',
+  ),
+  stored(
+    {
+      path: 'cloud_credentials.input.session_token',
+      value: 'x',
+      expected: 'http does not use it: the warning no_effect',
+      job: input({ session_token: 'x' }),
+    },
+    (_config, { warnings }) => {
+      const codes = warnings.map(({ code, field }) => `${code} at ${field}`).join(', ')
+      return found(codes, codes === 'no_effect at cloud_credentials.input.session_token')
+    },
   ),
   // 2.3: an upload is an input.
   refused(

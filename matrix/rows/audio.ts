@@ -1,5 +1,5 @@
-// In charge of: sound: codecs, bitrates, channels, volume, dialogue level, and which profile goes where.
-import { allowedAudioBitrates, AUDIO_BITRATES } from '#contract/audio.ts'
+// In charge of: audio: codecs, channels, volume, dialogue level, and which profile goes where.
+// Not in charge of: bitrates (audioBitrates.ts).
 import { dialnormOf, levelDb, loudnessOf, peak, pitch, samples, toneDb } from '../../test/node/ffmpeg/sound.ts'
 import { packets, probeFile, stream } from '../../test/node/media.ts'
 import { found, refused, type Change, type Row } from '../row.ts'
@@ -7,11 +7,11 @@ import { SURROUND_HZ, trackHz } from '../sources.ts'
 
 const SMALL = { width: 64, height: 64, video_bitrate: 100 }
 /** A transport stream carries all three codecs. */
-function job(audioProfiles: Record<string, unknown>[], change: Change = {}): Change {
+export function job(audioProfiles: Record<string, unknown>[], change: Change = {}): Change {
   return { output_container: 'ts', ...change, videoProfiles: change.videoProfiles ?? [SMALL], audioProfiles }
 }
 
-const CODECS = ['aac', 'ac3', 'mp2'] as const
+export const CODECS = ['aac', 'ac3', 'mp2'] as const
 const DECODED = { aac: /^aac$/, ac3: /^ac3$/, mp2: /^mp[23]$/ }
 const hertz = (value: number) => `${Math.round(value / 10) * 10} Hz`
 const decibel = (value: number) => (value < -90 ? 'silence' : `${(value + 0).toFixed(1).replace('-0.0', '0.0')} dB`)
@@ -33,57 +33,6 @@ const codecs = CODECS.map((codec, position): Row => ({
     return found(measured, right && Math.abs(tone - 440) < 4 && Math.abs(seconds - 2) < 0.1)
   },
 }))
-
-/** kbps that the packets of an audio stream carry, without the first and last, which encoders fill as they like. */
-async function audioKbps(file: string, position: number): Promise<number> {
-  const list = (await packets(file, `a:${position}`)).slice(3, -3)
-  const seconds = Number(list.at(-1)!.pts_time) - Number(list[0]!.pts_time)
-  return (list.slice(0, -1).reduce((sum, packet) => sum + Number(packet.size), 0) * 8) / 1000 / seconds
-}
-
-const bitrates = CODECS.flatMap((audio_codec) =>
-  ([2, 6] as const).flatMap((channels) => {
-    const allowed = allowedAudioBitrates(audio_codec, channels)
-    const profile = (kbps: number) => ({ audio_codec, audio_channels: `${channels}`, audio_bitrate: `${kbps}` })
-    const fits = allowed.map((kbps): Row => {
-      // At most eight profiles a job.
-      const half = allowed.filter((each) => each > 256 === kbps > 256)
-      // AAC spends what it needs; the other two have frames of one size.
-      const tolerance = audio_codec === 'aac' ? 0.1 : 0.005
-      // Of noise in stereo ffmpeg's AAC makes no more than some 250 kbps, which is all that it needs.
-      const sound = channels === 2 && kbps > 256 ? 'saws' : 'noise'
-      return {
-        path: 'audioProfiles[].audio_bitrate',
-        value: `${kbps}`,
-        expected: `${audio_codec}, ${channels} channels: ${kbps} kbps, within ${tolerance * 100} %`,
-        job: job(half.map(profile)),
-        source: sound,
-        measure: async (bench) => {
-          const file = await bench.file()
-          const position = half.indexOf(kbps)
-          const { channels: heard } = await stream(file, 'audio', position)
-          const rate = await audioKbps(file, position)
-          const measured = `${Math.round(rate)} kbps, ${heard} channels`
-          return found(measured, Math.abs(rate / kbps - 1) <= tolerance && heard === channels)
-        },
-      }
-    })
-    const beyond = AUDIO_BITRATES.filter((kbps) => !allowed.includes(kbps)).map((kbps) =>
-      allowed.length === 0
-        ? refused(
-            { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
-            'unsupported_combination',
-            'audioProfiles[0].audio_channels',
-          )
-        : refused(
-            { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
-            'audio_bitrate_not_allowed',
-            'audioProfiles[0].audio_bitrate',
-          ),
-    )
-    return [...fits, ...beyond]
-  }),
-)
 
 /** The order of decoded channels is that of ffmpeg's 5.1: FL FR FC LFE SL SR. */
 function surroundRow(audio_codec: 'aac' | 'ac3', path = 'audioProfiles[].audio_channels', value: unknown = '6'): Row {
@@ -419,7 +368,6 @@ export const audio: Row[] = [
   ...codecs,
   ...channels,
   ...mixes,
-  ...bitrates,
   ...streams,
   ...levels,
   ...volumes,

@@ -156,6 +156,43 @@ const qualities = order.map((value, index): Row => {
   }
 })
 
+const hevc = (h264_quality: string) => ({ ...quality(h264_quality), video_codec: 'hevc' })
+const MPEG2 = { ...NO_SOUND, video_codec: 'mpeg2', videoProfiles: [{ width: 640, height: 360, video_bitrate: 1500 }] }
+
+const otherCodecs: Row[] = [
+  ...order.map((value, index): Row => {
+    const below = order[index - 1]
+    return {
+      path: 'h264_quality',
+      value,
+      expected: below === undefined ? 'hevc, the quickest: SSIM above 0.8' : `hevc, closer to the source than ${below}`,
+      job: hevc(value),
+      source: 'detail',
+      measure: async (bench) => {
+        const own = await similarity(await bench.file(), await bench.source())
+        if (below === undefined) return found(`SSIM ${own.toFixed(3)}`, own > 0.8)
+        const less = await similarity(await bench.other(hevc(below)), await bench.source())
+        return found(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
+      },
+    }
+  }),
+  ...order.map((value): Row => ({
+    path: 'h264_quality',
+    value,
+    expected: value === 'good' ? 'mpeg2: no warning' : 'mpeg2: the packets of good, and the warning no_effect',
+    job: { ...MPEG2, h264_quality: value },
+    source: 'detail',
+    measure: async (bench) => {
+      const sizes = async (file: string) => (await packets(file)).map(({ size }) => size).join()
+      const same =
+        (await sizes(await bench.file())) === (await sizes(await bench.other({ ...MPEG2, h264_quality: 'good' })))
+      const warnings = (await bench.warnings()).join(', ') || 'no warning'
+      const wanted = value === 'good' ? 'no warning' : 'no_effect'
+      return found(`${same ? 'the same' : 'other'} packets, ${warnings}`, same && warnings === wanted)
+    },
+  })),
+]
+
 /** Key frames and their distance, and whether nothing behind one is shown before it. */
 async function gops(bench: Bench): Promise<{ count: number; distances: number[]; closed: boolean }> {
   const file = await bench.file()
@@ -257,6 +294,7 @@ export const rate: Row[] = [
   ...bitrates,
   ...modes,
   ...qualities,
+  ...otherCodecs,
   ...lengths,
   ...distances,
   ...Object.entries(factors).map(([value, [count, pace]], output): Row => ({

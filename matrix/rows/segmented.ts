@@ -6,6 +6,8 @@ import { segmentsOf } from '../../test/node/transcoder/playlist.ts'
 import { joinedSegments } from '../../test/node/transcoder/segmented.ts'
 import { found, type Bench, type Change, type Finding, type Row } from '../row.ts'
 import { ANY } from '../values.ts'
+import { segmentedAudio } from './segmentedAudio.ts'
+import { segmentedCues } from './segmentedCues.ts'
 
 /** A single file that carries its sound itself. */
 function single(path: string, value: boolean, change: Change = { [path]: value }): Row {
@@ -68,6 +70,8 @@ const segmentLength = (value: number, expected: string, wanted: (seconds: number
   })
 
 export const segmented: Row[] = [
+  ...segmentedCues,
+  ...segmentedAudio,
   single('segmented_output_hls', false),
   single('segmented_output_dash', false),
   single('create_tar_file', false),

@@ -185,16 +185,18 @@ test('docs/operating.md names figures that /metrics has', async () => {
   expect(named.filter((name) => !known.has(name))).toEqual([])
 })
 
-/** As GitHub makes them: the text in lower case, without punctuation, hyphens for spaces. */
-const anchors = (text: string): string[] =>
-  [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+/** Of headings, as GitHub makes them (in lower case, without punctuation, hyphens for spaces), and of `<a id>`. */
+const anchors = (text: string): string[] => [
+  ...[...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
       .toLowerCase()
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .trim()
       .replaceAll(' ', '-'),
-  )
+  ),
+  ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id]) => id!),
+]
 
 test.each([...pages.keys()])('%s: every link leads to a file and to a heading that are there', async (page) => {
   const prose = pages

@@ -1,10 +1,11 @@
 // The table of what works (docs/matrix) is complete and current: the schema, the rows and the document name the same values.
 import { readFile, stat } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { compose, expectedKeys, INDEX, pageOf } from '../../matrix/document.ts'
+import { anchorsOf, compose, expectedKeys, INDEX, pageOf } from '../../matrix/document.ts'
+import { WARNING_CODES } from '#contract/warnings.ts'
 import { gaps, GROUPS } from '../../matrix/groups.ts'
 import type { Row } from '../../matrix/row.ts'
-import { ANY, VALUES } from '../../matrix/values.ts'
+import { ANY, VALUES, WARNING } from '../../matrix/values.ts'
 
 const ROWS: readonly Row[] = Object.values(GROUPS).flat()
 
@@ -41,6 +42,23 @@ describe('rows', () => {
     expect(gaps([...VALUES, added])).toEqual(['a value without a row: loudness_lufs -24'])
   })
 
+  test('a warning code without a row is named', () => {
+    const added = { path: WARNING, value: 'sky_too_blue', available: true }
+    expect(gaps([...VALUES, added])).toEqual(['a value without a row: warnings[].code "sky_too_blue"'])
+    expect(VALUES.filter(({ path }) => path === WARNING).map(({ value }) => value)).toEqual([...WARNING_CODES])
+    expect(new Set(WARNING_CODES).size).toBe(WARNING_CODES.length)
+  })
+
+  test('each row has an anchor of its own within its page, and every parameter can be linked to by its name', () => {
+    for (const rows of Object.values(GROUPS)) {
+      const anchors = anchorsOf(rows)
+      expect(new Set(anchors).size).toBe(rows.length)
+      for (const anchor of anchors) expect(anchor).toMatch(/^[\w-]+$/)
+    }
+    expect(anchorsOf(GROUPS['rate']!)).toContain('gop_length')
+    expect(anchorsOf(GROUPS['warnings']!)).toContain('decode_errors')
+  })
+
   test('a value that becomes available needs a measurement', () => {
     const row: Row = {
       path: 'video_codec',
@@ -58,7 +76,7 @@ describe('rows', () => {
 
 describe('docs/matrix (npm run matrix writes it)', () => {
   test.each(Object.keys(GROUPS))('%s has exactly the rows that are measured', async (group) => {
-    const lines = (await readFile(pageOf(group), 'utf8')).split('\n').filter((line) => line.startsWith('| `'))
+    const lines = (await readFile(pageOf(group), 'utf8')).split('\n').filter((line) => line.startsWith('| <a id='))
     const keys = expectedKeys(group)
     expect(lines.map((line, index) => line.slice(0, keys[index]?.length))).toEqual(keys)
   })
@@ -72,7 +90,7 @@ describe('docs/matrix (npm run matrix writes it)', () => {
   test('no page is too long to read, and every group says what it is about', async () => {
     const index = await readFile(INDEX, 'utf8')
     for (const group of Object.keys(GROUPS)) {
-      expect((await stat(pageOf(group))).size, group).toBeLessThan(45_000)
+      expect((await stat(pageOf(group))).size, group).toBeLessThan(35_000)
       expect(index).toMatch(new RegExp(`\\(matrix/${group}\\.md\\) \\| \\w`))
     }
   })

@@ -2,6 +2,7 @@
 // Not in charge of: finding them (transcoder/mpegts/scan.ts), putting them into the output (transcoder/mpegts/inject.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, ServiceSpec } from '#contract/spec.ts'
+import type { WarningCode } from '#contract/warnings.ts'
 import type { CuePlan } from './plan.ts'
 import type { Rational } from './media.ts'
 import { PlanError } from './problem.ts'
@@ -31,7 +32,7 @@ export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warni
   const carried = spec.packaging === null ? spec.container === 'ts' : spec.packaging.hls || spec.packaging.dash
   if (!spec.passCues || !carried) return null
   const field = 'scte35_passthough'
-  const warn = (code: string, message: string) => warnings.push({ code, field, message })
+  const warn = (code: WarningCode, message: string) => warnings.push({ code, field, message })
   if (cues === null || cues.pids.length === 0) {
     warn('no_cues', 'The source has no SCTE-35 cues to pass through.')
     return null

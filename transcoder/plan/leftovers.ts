@@ -1,10 +1,11 @@
 // In charge of: saying, by kind, what of a source no output carries.
 // Not in charge of: audio that no profile asks for (a choice of the job), captions (captions.ts).
 import type { Warning } from '#contract/errors.ts'
+import type { WarningCode } from '#contract/warnings.ts'
 import type { MediaInfo, OtherStream } from './media.ts'
 
 interface Kind {
-  code: string
+  code: WarningCode
   name: string
   /** The codec is told as well, where the kind does not already say it. */
   codec?: true

@@ -1,5 +1,6 @@
 // In charge of: the closed list of error codes, their HTTP status, and whether an attempt that meets one is tried again.
 // Not in charge of: how a problem is found.
+import type { WarningCode } from './warnings.ts'
 
 /** Errors of a request. The HTTP status is the only one this code is ever answered with. */
 export const requestErrors = {
@@ -111,7 +112,7 @@ export interface Problem {
 
 /** Something that was changed, left out or ignored, and why. It never stops a job. */
 export interface Warning {
-  code: string
+  code: WarningCode
   field?: string | undefined
   message: string
 }

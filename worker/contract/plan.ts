@@ -2,6 +2,7 @@
 // Not in charge of: making it (transcoder/plan), whether its paths are the job's (places.ts). A test holds it to the
 // transcoder's own types.
 import * as z from 'zod/mini'
+import { warningCode } from './warnings.ts'
 
 const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
 const amount = z.number().check(z.gte(0), z.lte(1e15))
@@ -200,6 +201,6 @@ export const taskPlan = z.object({
   audioFiles: z
     .array(z.object({ ...file, container: z.enum(['m4a', 'ac3', 'mp2']), audio, expectedBytes: amount }))
     .check(z.maxLength(8)),
-  warnings: z.array(z.object({ code: z.string(), field: z.optional(z.string()), message: z.string() })),
+  warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
 })
 export type TaskPlan = z.infer<typeof taskPlan>

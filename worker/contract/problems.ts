@@ -1,6 +1,7 @@
 // In charge of: collecting what is wrong with, or worth saying about, one request.
 // Not in charge of: the rules.
 import type { Problem, Warning } from './errors.ts'
+import type { WarningCode } from './warnings.ts'
 
 /** Codes of `Problem.code`: closed, so that a client can branch on them. */
 export type ProblemCode =
@@ -23,18 +24,6 @@ export type ProblemCode =
   | 'video_bitrate_too_low'
   | 'video_bitrate_too_high'
   | 'audio_bitrate_not_allowed'
-
-/** Codes of the warnings of a request that was taken. */
-export type WarningCode =
-  | 'unknown_field'
-  | 'no_effect'
-  | 'rounded_to_even'
-  | 'value_clamped'
-  | 'provider_assumed'
-  | 'audio_without_source_stream'
-  | 'audio_profile_unused'
-  | 'audio_bitrate_low'
-  | 'webhook_left_out'
 
 export interface Bounds {
   allowed?: readonly (string | number | boolean)[]

@@ -6,6 +6,7 @@ import { mediaFacts, sourceReport } from './facts.ts'
 import type { JobConfig } from './job.ts'
 import type { TaskKind } from './lifecycle.ts'
 import { taskPlan } from './plan.ts'
+import { warningCode } from './warnings.ts'
 
 /** Raised when a message changes shape. Old and new versions meet during a rollout, so the door accepts every version in `SUPPORTED_PROTOCOLS`. */
 export const TASK_PROTOCOL = 1
@@ -107,7 +108,7 @@ const contentType = z.string().check(z.regex(/^[a-z0-9.+-]{1,50}\/[a-z0-9.+-]{1,
 export const MAX_UPLOAD_HANDLE = 12 * 1024
 
 const warning = z.object({
-  code: z.string().check(z.maxLength(64)),
+  code: warningCode,
   field: z.optional(z.string().check(z.maxLength(200))),
   message: z.string().check(z.maxLength(2000)),
 })

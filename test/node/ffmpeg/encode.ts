@@ -21,18 +21,15 @@ import { engine } from '../media.ts'
 
 let runs = 0
 
-/** Encodes a local file as the job says. Throws where ffmpeg fails; its complaint and the command are in the error. */
-export async function encode(
+/** What a job would be encoded as, without encoding anything. */
+export async function planOf(
   spec: JobSpec,
   input: string,
   cwd: string,
-  abilities?: EngineAbilities,
-  logo?: { image: LogoImage; file: string },
-  threads = 0,
-  given?: Engine,
-): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
-  const programs = given ?? (await engine())
-  const able = abilities ?? programs.features
+  programs: Engine,
+  abilities: EngineAbilities = programs.features,
+  logo?: LogoImage,
+): Promise<{ plan: Plan; cues: Awaited<ReturnType<typeof findCues>> | null }> {
   const probed = await probe(programs, `file:${input}`, { cwd, program: spec.program })
   const source = {
     read: async function* () {
@@ -45,7 +42,21 @@ export async function encode(
       : null
   const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
   const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
-  const plan = planJob(spec, media, able, cues, logo?.image)
+  return { plan: planJob(spec, media, abilities, cues, logo), cues }
+}
+
+/** Encodes a local file as the job says. Throws where ffmpeg fails; its complaint and the command are in the error. */
+export async function encode(
+  spec: JobSpec,
+  input: string,
+  cwd: string,
+  abilities?: EngineAbilities,
+  logo?: { image: LogoImage; file: string },
+  threads = 0,
+  given?: Engine,
+): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
+  const programs = given ?? (await engine())
+  const { plan, cues } = await planOf(spec, input, cwd, programs, abilities, logo?.image)
   runs += 1
   const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
   if (first === undefined) throw new Error('the job has no output')

@@ -1,6 +1,7 @@
 // In charge of: what cues of a source become: events at the right times, in pairs, on the presentation's clock.
 // Not in charge of: finding cues (test/node/mpegts).
 import { describe, expect, test } from 'vitest'
+import type { Warning } from '#contract/errors.ts'
 import type { Cue } from '../../../transcoder/mpegts/scan.ts'
 import { readSplice } from '../../../transcoder/mpegts/splice.ts'
 import { breaksOf, pairCues } from '../../../transcoder/package/breaks.ts'
@@ -162,7 +163,7 @@ describe('cues become events', () => {
 
   test('very many are few in manifests, with a warning', () => {
     const [event] = cueEvents([out(6, 10)])
-    const warnings: { code: string; message: string }[] = []
+    const warnings: Warning[] = []
     expect(limitedCues([event!], warnings)).toHaveLength(1)
     expect(warnings).toEqual([])
     expect(

@@ -44,7 +44,7 @@ test('job.json is the same for the same job, and says what was measured', () => 
       { path: 'a', size: 1, sha256: null, role: 'playlist' as const },
     ],
     presentations: [presentation()],
-    warnings: [{ code: 'no_cues', field: 'scte35_passthough', message: 'None.' }],
+    warnings: [{ code: 'no_cues' as const, field: 'scte35_passthough', message: 'None.' }],
   }
   const text = report({ ...facts, configuration: { b: [{ d: 1, c: 2 }], a: 3 } })
   expect(text).toBe(report({ ...facts, configuration: { a: 3, b: [{ c: 2, d: 1 }] } }))

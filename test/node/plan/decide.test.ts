@@ -129,6 +129,12 @@ describe('frame rate, GOP and B-frames', () => {
     expect(plan.frameRate).toEqual({ num, den })
   })
 
+  test('a source that states no rate is taken for 25, with a warning', () => {
+    const media = source({ frameRate: null })
+    expect(firstVideo(job(), media).frameRate).toEqual({ num: 25, den: 1 })
+    expect(warningCodes(job(), media)).toEqual(['frame_rate_assumed'])
+  })
+
   test('a variable rate becomes the nearest standard rate, with a warning', () => {
     const media = source({ frameRate: { num: 2160000, den: 75143 }, variableFrameRate: true })
     expect(firstVideo(job(), media).frameRate).toEqual({ num: 30000, den: 1001 })

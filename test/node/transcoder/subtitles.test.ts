@@ -170,3 +170,18 @@ test('a stream that says nothing makes no track; Smooth Streaming and single fil
   await run(path('late.mkv'), { output_container: 'silverlight' })
   expect(warned()).toContain('text_subtitles_left_out')
 })
+
+test('of more than 16 MB of text the rest is left out, with a warning', async () => {
+  const line = `${'x'.repeat(999)}\n`.repeat(4)
+  const time = (ms: number) => `00:00:0${Math.floor(ms / 1000)},${String(ms % 1000).padStart(3, '0')}`
+  const cue = (_: unknown, at: number) => `${at + 1}\n${time(at)} --> ${time(at + 1)}\n${line}\n`
+  await writeFile(path('wordy.srt'), Array.from({ length: 4300 }, cue).join(''))
+  const flags = '-map 0 -map 1 -c copy -c:s srt'.split(' ')
+  await ffmpeg(['-i', path('clip.mp4'), '-i', path('wordy.srt'), ...flags, path('wordy.mkv')])
+  const objects = await run(path('wordy.mkv'), { output_container: 'ts', segmented_output_hls: true })
+  const report = JSON.parse(objects.get('out/job.json')?.toString() ?? [...objects.keys()].join(' ')) as {
+    warnings: { code: string }[]
+  }
+  expect(report.warnings.map(({ code }) => code)).toContain('subtitles_truncated')
+  expect(cuesOf(objects, 'sub_0').length).toBeGreaterThan(4000)
+})
