@@ -8,6 +8,7 @@ import { fitsCodec, minimumBitrateKbps } from '#contract/bitrate.ts'
 import { jobErrors } from '#contract/errors.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/request.ts'
 import { requestErrors } from '#contract/errors.ts'
+import { measuredAt } from '../matrix/document.ts'
 import { CLASSES, rungBitrateKbps } from '../transcoder/plan/ladder.ts'
 import { requestSchemas } from './openapi/request.ts'
 import { declarationOf } from './schemaTypes.ts'
@@ -36,7 +37,9 @@ function table(schema: Shaped, prefix: string): string {
     if (!meta) return ''
     const values = meta.allowed && meta.allowed.length > 0 ? meta.allowed : [true, false]
     const meaning = meta.description + restriction(`${prefix}${name}`, values)
-    return `| \`${name}\` | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meaning} |`
+    const measured = measuredAt(`${prefix}${name}`)
+    const shown = measured === null ? `\`${name}\`` : `[\`${name}\`](${measured})`
+    return `| ${shown} | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meaning} |`
   })
   return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows.filter(Boolean)].join('\n')
 }
@@ -110,11 +113,11 @@ function reference(): string {
 
 Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
 the other way round. \`null\` means the same as leaving an optional field out. A field that has no effect on a job is named in
-\`warnings\` (\`no_effect\`). Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
+\`warnings\` (\`no_effect\`; every code: [warnings](matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
 with the code \`not_available\`, never ignored; where it supports only some, the field says so. All problems of a body are reported at
 once, each with its path.
 
-What each value does, measured in decoded outputs: [measured values](matrix.md).
+What each value does was measured in decoded outputs: each field below leads to its rows in [measured values](matrix.md).
 
 ## Job
 
