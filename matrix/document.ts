@@ -83,15 +83,6 @@ export function expectedKeys(group: string): string[] {
   return GROUPS[group]!.map((row, index) => `| ${keyCells(row, anchors[index]!).join(' | ')} |`)
 }
 
-/** Where docs/ shows the first row of a parameter; null = no row. */
-export function measuredAt(path: string): string | null {
-  for (const [group, rows] of Object.entries(GROUPS)) {
-    const index = rows.findIndex((row) => row.path === path)
-    if (index >= 0) return `matrix/${group}.md#${anchorsOf(rows)[index]}`
-  }
-  return null
-}
-
 /** What a group's page says below its head; '' where there is none. */
 async function measuredBefore(group: string): Promise<string> {
   const text = await readFile(pageOf(group), 'utf8').catch(() => '')

@@ -1,6 +1,6 @@
 // In charge of: docs/parameters.md and client/request.ts, written from the schema that validates requests. `npm run docs` writes
 // them, `node scripts/reference.ts --check` (part of the tests) says when they are out of date.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/audio.ts'
 import { acceptedValues } from '#contract/availability.ts'
@@ -8,7 +8,6 @@ import { fitsCodec, minimumBitrateKbps } from '#contract/bitrate.ts'
 import { jobErrors } from '#contract/errors.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/request.ts'
 import { requestErrors } from '#contract/errors.ts'
-import { measuredAt } from '../matrix/document.ts'
 import { CLASSES, rungBitrateKbps } from '../transcoder/plan/ladder.ts'
 import { requestSchemas } from './openapi/request.ts'
 import { declarationOf } from './schemaTypes.ts'
@@ -16,6 +15,19 @@ import { declarationOf } from './schemaTypes.ts'
 interface Shaped {
   shape: Record<string, object>
 }
+
+/** The first row of each parameter in the pages of measured values (npm run matrix), as an address within docs/. */
+async function measuredRows(): Promise<Map<string, string>> {
+  const directory = new URL('../docs/matrix/', import.meta.url)
+  const found = new Map<string, string>()
+  for (const page of (await readdir(directory)).toSorted()) {
+    const text = await readFile(new URL(page, directory), 'utf8')
+    for (const [, anchor, path] of text.matchAll(/^\| <a id="([^"]+)"[^|]*\| `([^`]+)` \|/gm))
+      if (!found.has(path!)) found.set(path!, `matrix/${page}#${anchor}`)
+  }
+  return found
+}
+const measuredAt = await measuredRows()
 
 function defaultOf(schema: object): string {
   const def = (schema as { _zod: { def: { type: string; defaultValue?: unknown } } })._zod.def
@@ -37,8 +49,8 @@ function table(schema: Shaped, prefix: string): string {
     if (!meta) return ''
     const values = meta.allowed && meta.allowed.length > 0 ? meta.allowed : [true, false]
     const meaning = meta.description + restriction(`${prefix}${name}`, values)
-    const measured = measuredAt(`${prefix}${name}`)
-    const shown = measured === null ? `\`${name}\`` : `[\`${name}\`](${measured})`
+    const measured = measuredAt.get(`${prefix}${name}`)
+    const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
     return `| ${shown} | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meaning} |`
   })
   return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows.filter(Boolean)].join('\n')

@@ -1,7 +1,7 @@
 // In charge of: audio: codecs, channels, volume, dialogue level, and which profile goes where.
 // Not in charge of: bitrates (audioBitrates.ts).
 import { dialnormOf, levelDb, loudnessOf, peak, pitch, samples, toneDb } from '../../test/node/ffmpeg/sound.ts'
-import { packets, probeFile, stream } from '../../test/node/media.ts'
+import { probeFile, stream } from '../../test/node/media.ts'
 import { found, refused, type Change, type Row } from '../row.ts'
 import { SURROUND_HZ, trackHz } from '../sources.ts'
 
