@@ -42,6 +42,11 @@ export function beginsDecoding(line: string): boolean {
   return line.startsWith('[info] Stream mapping:')
 }
 
+/** The filters are set up with the first decoded frame: what was said before it is of the source's beginning. */
+export function beginsFiltering(line: string): boolean {
+  return /^\[graph[ _]\d+[ _]in/.test(line)
+}
+
 /** null = a line that tells of no damage. `isDecoding`: `beginsDecoding` was seen. */
 export function readDamage(text: string, { format, decoders }: Reading, isDecoding: boolean): Damage | null {
   const line = parse(text)

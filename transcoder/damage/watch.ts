@@ -5,7 +5,7 @@ import type { TaskError } from '../failure.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
 import type { AudioPlan, Plan } from '../plan/plan.ts'
 import { toNumber } from '../plan/rational.ts'
-import { beginsDecoding, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
+import { beginsDecoding, beginsFiltering, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
 import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './words.ts'
 
 export interface WatchOptions {
@@ -26,8 +26,8 @@ interface Event {
   seconds: number
   /** The time is the packet's own, and not taken from the progress. */
   isExact: boolean
-  /** By how many seconds it may be later. */
-  slackSeconds: number
+  /** It is no later than this; infinite until the next report of the progress. */
+  latestSeconds: number
 }
 
 interface Silence {
@@ -47,9 +47,8 @@ const ENDLESS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', '
 const EDGE_SECONDS = 1
 const CUT_EVENTS = 2
 const CUT_MESSAGES = 6
-/** Decoding is ahead of what the encoders have written by their look-ahead, and of the last report by what was done since. */
+/** Decoding is ahead of what the encoders have written by their look-ahead. */
 const LOOK_AHEAD_SECONDS = 3
-const REPORT_SECONDS = 0.5
 /** ffmpeg's own limit (-max_error_rate), which version 5 applies to all streams together. */
 const MOST_LOST = 2 / 3
 /** A hostile source may have any number: all are counted, and so many kept. */
@@ -61,7 +60,10 @@ export class DamageWatch {
   readonly #sampleRate: number
   readonly #now: () => number
   #isDecoding = false
+  #isFiltering = false
   #events: Event[] = []
+  /** Of #events, those since the last report. */
+  #unplaced: { event: Event; at: number }[] = []
   #uncounted = { packet: 0, frame: 0, message: 0 }
   #firstMessage = ''
   #gaps: (Gap & { context: string })[] = []
@@ -83,7 +85,9 @@ export class DamageWatch {
   /** An encode begins: what an earlier one met counts no more. */
   begin(): void {
     this.#isDecoding = false
+    this.#isFiltering = false
     this.#events = []
+    this.#unplaced = []
     this.#uncounted = { packet: 0, frame: 0, message: 0 }
     this.#firstMessage = ''
     this.#gaps = []
@@ -96,17 +100,19 @@ export class DamageWatch {
   /** One line of ffmpeg's. Returns whether it may explain a bad end. */
   readonly line = (text: string): boolean => {
     if (beginsDecoding(text)) this.#isDecoding = true
+    if (beginsFiltering(text)) this.#isFiltering = true
     const damage = readDamage(text, this.#reading, this.#isDecoding)
     if (damage !== null) this.#take(damage)
     return isWorthKeeping(text)
   }
 
   progress({ outSeconds, speed }: { outSeconds: number; speed: number | null }): void {
+    this.#place(outSeconds)
     this.#position = { seconds: outSeconds, speed: speed ?? 0, at: this.#now() }
     const { limit } = this.#options
     if (limit === null || this.#hasExceeded) return
     const end = this.#endOf(null) - EDGE_SECONDS
-    const found = this.#findings(this.#events.filter(({ seconds, slackSeconds }) => seconds + slackSeconds < end))
+    const found = this.#findings(this.#events.filter(({ latestSeconds }) => latestSeconds < end))
     if (found.total <= limit) return
     this.#hasExceeded = true
     this.#options.onExceeded(limitError(found, limit))
@@ -151,9 +157,28 @@ export class DamageWatch {
     if (ticks !== null && this.#stamped.has(name)) return
     this.#stamped.add(name)
     const seconds = ticks === null ? this.#here() : ticks / TICKS_PER_SECOND - startSeconds
-    const slackSeconds = ticks === null ? LOOK_AHEAD_SECONDS + this.#position.speed * REPORT_SECONDS : 0
-    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), isExact: ticks !== null, slackSeconds }
-    this.#events.push(event)
+    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), isExact: ticks !== null }
+    if (event.isExact) this.#events.push({ ...event, latestSeconds: event.seconds })
+    // However fast the rest of a short source is decoded.
+    else if (!this.#isFiltering) this.#events.push({ ...event, seconds: 0, latestSeconds: Number.NEGATIVE_INFINITY })
+    else {
+      const unplaced = { ...event, latestSeconds: Number.POSITIVE_INFINITY }
+      this.#events.push(unplaced)
+      this.#unplaced.push({ event: unplaced, at: this.#now() })
+    }
+  }
+
+  /** What was met since the last report lies between that one and this one, `until`. */
+  #place(until: number): void {
+    const { seconds: from, at: began } = this.#position
+    const passed = Math.max(1, this.#now() - began)
+    const step = Math.max(0, until - from)
+    for (const { event, at } of this.#unplaced) {
+      event.seconds = Math.min(from + (step * (at - began)) / passed, this.#endOf(null))
+      // A step more: lines and reports come through pipes of their own.
+      event.latestSeconds = until + step + LOOK_AHEAD_SECONDS
+    }
+    this.#unplaced = []
   }
 
   /** Where the encode stands: what was said at the last report, and what it did since at the same speed. */
@@ -230,7 +255,7 @@ function withoutCutEnd(events: readonly Event[], endOf: (stream: number | null) 
   const lastOf = (stream: number | null): Event[] => {
     const own = events.filter((event) => event.stream === stream)
     const end = endOf(stream) - EDGE_SECONDS
-    return own.slice(own.findLastIndex(({ seconds, slackSeconds }) => seconds + slackSeconds < end) + 1)
+    return own.slice(own.findLastIndex(({ latestSeconds }) => latestSeconds < end) + 1)
   }
   const streams = new Set(events.flatMap(({ stream }) => stream ?? []))
   for (const stream of streams) {

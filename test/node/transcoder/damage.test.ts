@@ -103,6 +103,15 @@ describe('damage in the middle of a source', () => {
     expect(bench.lines.join('')).toContain('the source is damaged')
   })
 
+  test('of a second of video that ends within a frame, in its first bytes', async () => {
+    const bytes = await made('begin.ts', `${picture(1)} ${tone(1)} ${H264} -c:a aac`)
+    // The time base in the first sequence parameter set: frames decode, and the decoder calls it invalid.
+    bytes.writeUInt8(0, bytes.indexOf(Buffer.from('0000000168', 'hex')) - 8)
+    await attempt(bytes.subarray(0, Math.floor(bytes.length * 0.82)))
+    expect(door.fails).toEqual([])
+    expect(said('decode_errors')).toMatch(/[1-9]\d* errors? .* at about 0:00:00\.$/)
+  })
+
   test('missing audio is counted where silence was put', async () => {
     const whole = await made('gap.ts', AV)
     const audio = 257
