@@ -101,7 +101,10 @@ async function encodeOnce(
       door,
       lanes,
       signal: AbortSignal.any([halt.signal, discard.signal]),
-      onFailure: (error) => halt.abort(error),
+      // A transfer that the discard ends is no reason: the one that led to it is thrown, or the encode begins again.
+      onFailure: (error) => {
+        if (!discard.signal.aborted) halt.abort(error)
+      },
       observe: meters[index] === null ? undefined : (chunk) => meters[index]?.push(chunk),
     })
   })
