@@ -89,8 +89,13 @@ const players = {
     hls.loadSource(address)
     hls.attachMedia(video)
     return {
-      // Behind what is buffered: the picture changes at the boundary of a segment.
-      change: () => (hls.nextLevel = hls.levels.length - 1),
+      // The picture changes at the boundary of a segment. While it plays, hls.js places the change as far ahead as a fragment
+      // took to load, which on a busy machine is behind the end.
+      change: () => {
+        video.pause()
+        hls.nextLevel = hls.levels.length - 1
+        video.play().catch((error) => seen.errors.push(String(error)))
+      },
       count: () => hls.levels.length,
     }
   },
@@ -111,9 +116,9 @@ const players = {
     await player.load(address).catch(({ code, data }) => {
       throw new Error(`shaka ${code} ${JSON.stringify(data)}`)
     })
-    // Variants with the audio that it chose: what this browser cannot decode stays away.
-    const { audioId } = player.getVariantTracks().find(({ active }) => active) ?? {}
-    const withAudio = () => player.getVariantTracks().filter((track) => track.audioId === audioId)
+    // Variants with the audio codec that it chose: what this browser cannot decode stays away.
+    const { audioCodec } = player.getVariantTracks().find(({ active }) => active) ?? {}
+    const withAudio = () => player.getVariantTracks().filter((track) => track.audioCodec === audioCodec)
     const byHeight = () => withAudio().toSorted((a, b) => a.height - b.height)
     player.selectVariantTrack(byHeight()[0], true)
     const [text] = player.getTextTracks()
