@@ -56,6 +56,8 @@ const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
 /** The encoders' own buffer is that full when the first picture leaves it. */
 const START_FULLNESS = 0.9
 const SHORTEST_START = 200 * MS
+/** Where a peak is allowed: a player that has read a second of the clock (VLC) has more frames than its decoder keeps to itself. */
+const WANTED_START = 700 * MS
 /** What is left of a level's rate beside headers and stuffing. */
 const LEVEL_SHARE = 0.9
 /** The share of the encoder's rate that a variable multiplex may need for pictures, if it starts that much later. */
@@ -388,8 +390,13 @@ function hasPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: Limi
 /** From the first packet to the first picture: until the decoder's buffer is as full as the encoder's model has it. */
 function startDelay(options: MultiplexOptions, limits: Limits): number {
   const { codec, bufferBits, maxKbps } = options.video
-  const rate = hasPeaks(options, limits) ? PEAK * LEVEL_SHARE * maxKbps : maxKbps
-  const filling = (START_FULLNESS * bufferBits * 27_000) / rate
+  const within = (kbps: number): number => (START_FULLNESS * bufferBits * 27_000) / kbps
+  const filling = hasPeaks(options, limits)
+    ? Math.max(
+        within((LEVEL_SHARE * limits.transportRate) / 1000),
+        Math.min(within(PEAK * LEVEL_SHARE * maxKbps), WANTED_START),
+      )
+    : within(maxKbps)
   return Math.min(Math.max(filling, SHORTEST_START), LONGEST_HOLD[codec])
 }
 

@@ -5,7 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/spec.ts'
 import { convey } from '../../../transcoder/multiplex.ts'
+import { clockReference } from '../../../transcoder/mpegts/clock.ts'
 import type { MultiplexOptions } from '../../../transcoder/mux/multiplexer.ts'
+import { packetsOf } from '../mpegts/clips.ts'
 import { judge } from '../mpegts/tstd.ts'
 import { ffmpeg, packets, probeFile, workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
@@ -66,6 +68,24 @@ test.each([
   expect(probed.streams).toHaveLength(1 + audio.length)
   expect(await packets(outputs[0], 'v:0')).toHaveLength(150)
 })
+
+test.each(['h264', 'hevc'] as const)(
+  '%s vbr far below its level starts 0.7 s after the clock at most, and no buffer overflows or runs dry',
+  async (videoCodec) => {
+    const size = { width: 640, height: 360, bitrateKbps: 500 }
+    const audio = [track({ bitrateKbps: 128 })]
+    const spec = job({ videoCodec, container: 'ts', audio, video: [rendition({ ...size, mode: 'vbr' })] })
+    const { outputs } = await encode(spec, clip, space.path)
+    const bytes = await readFile(outputs[0])
+    // How far tables are apart is not what this is about.
+    expect(judge(bytes).problems.filter((each) => !/^P[AM]T: /.test(each))).toEqual([])
+    const clock = packetsOf(bytes)
+      .map(clockReference)
+      .find((ticks) => ticks !== null)!
+    const [first] = await packets(outputs[0], 'v:0')
+    expect(Number(first!.dts_time) - clock / 90_000).toBeLessThan(0.701)
+  },
+)
 
 test('many small frames keep to the T-STD at a low constant rate', async () => {
   const calm = space.file('calm.mp4')
