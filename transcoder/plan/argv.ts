@@ -6,7 +6,15 @@ import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './graph.ts'
 import { audioPad, videoPad } from './program.ts'
 import { plannedFiles } from './files.ts'
-import { captionArgs, encoderStream, segmentArgs, segmentEncodes, subtitleArgs, trimDelay } from './segmentArgs.ts'
+import {
+  captionArgs,
+  encoderStream,
+  segmentArgs,
+  segmentEncodes,
+  segmentOutputs,
+  subtitleArgs,
+  trimDelay,
+} from './segmentArgs.ts'
 import { deepProbe } from './streamCount.ts'
 import { streams } from './streams.ts'
 import { pictureArgs, thumbnailBranches } from './thumbnailFilters.ts'
@@ -65,7 +73,7 @@ export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
   ]
 }
 
-/** Segmented output: one encode for each rendition, behind the files. */
+/** Segmented output: one encode for each rendition's video and for each audio track, behind the files. */
 function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[] {
   const listed = streams(plan)
   const first = plannedFiles(plan).length
@@ -76,17 +84,17 @@ function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[]
     return target
   }
   return [
-    ...segmentEncodes(plan).flatMap((encode, position) => [
+    ...segmentOutputs(plan).flatMap((output) => [
       ...threads,
       ...segmentArgs(
         plan,
-        encode,
+        output.map(({ encode }) => encode),
         [
-          ...(encode.video === null ? [] : [`v${position}`]),
-          ...encode.audio.map((_track, order) => `a${position}_${order}`),
+          ...output.flatMap(({ encode, position }) => (encode.video === null ? [] : [`v${position}`])),
+          ...output.flatMap(({ encode, position }) => encode.audio.map((_track, order) => `a${position}_${order}`)),
         ],
-        (form) =>
-          pipe((each) => each.kind === 'rendition' && each.rendition === encode.rendition && each.form === form),
+        ({ rendition }, form) =>
+          pipe((each) => each.kind === 'rendition' && each.rendition === rendition && each.form === form),
         ends.cores,
       ),
     ]),

@@ -21,7 +21,10 @@ const delays: Record<AudioCodec, number> = { aac: 1024, ac3: 256, mp2: 481 }
 export interface SegmentEncode {
   rendition: number
   video: VideoPlan | null
+  /** The tracks that it encodes. */
   audio: AudioPlan[]
+  /** Position of the encode whose tracks it carries as well: a track of several renditions is encoded once. */
+  audioOf: number | null
   forms: SegmentForm[]
   /**
    * The sound gives up as many samples at its beginning as the encoder puts there: what lies at t is heard at t, and no edit
@@ -32,10 +35,29 @@ export interface SegmentEncode {
 
 /** Video is encoded once for all forms. Audio again for transport streams, whose sound may begin before its pictures. */
 export function segmentEncodes(plan: Plan): SegmentEncode[] {
-  return (plan.packaging?.renditions ?? []).flatMap((each, rendition) => {
-    const encode = { rendition, video: each.video, audio: each.audio, forms: each.forms, trimmed: false }
-    return each.kind === 'video' ? [encode] : audioEncodes(each).map((part) => ({ ...encode, ...part }))
-  })
+  const firsts = new Map<string, number>()
+  const encodes: SegmentEncode[] = []
+  for (const [rendition, each] of (plan.packaging?.renditions ?? []).entries()) {
+    const { video, audio, forms } = each
+    const encode = { rendition, video, audio, audioOf: null, forms, trimmed: false }
+    if (each.kind === 'audio') {
+      encodes.push(...audioEncodes(each).map((part) => ({ ...encode, ...part })))
+      continue
+    }
+    const tracks = JSON.stringify(audio)
+    const first = audio.length === 0 ? undefined : firsts.get(tracks)
+    if (first === undefined) firsts.set(tracks, encodes.length)
+    encodes.push(first === undefined ? encode : { ...encode, audio: [], audioOf: first })
+  }
+  return encodes
+}
+
+/** The encodes that leave in one output of ffmpeg, which has their audio once, each with its position among all. */
+export function segmentOutputs(plan: Plan): { encode: SegmentEncode; position: number }[][] {
+  const encodes = segmentEncodes(plan).map((encode, position) => ({ encode, position }))
+  return encodes
+    .filter(({ encode }) => encode.audioOf === null)
+    .map((first) => [first, ...encodes.filter(({ encode }) => encode.audioOf === first.position)])
 }
 
 function audioEncodes({ forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
@@ -50,41 +72,64 @@ export function trimDelay(audio: AudioPlan): string[] {
   return [`atrim=start_sample=${delays[audio.codec]}`, 'asetpts=PTS-STARTPTS']
 }
 
-/** `maps` are the labels of its filtered streams, video first; `pipe` gives each form its target. */
+/** `maps` are the labels of their filtered streams, video first; `pipe` gives each form of a rendition its target. */
 export function segmentArgs(
   plan: Plan,
-  encode: SegmentEncode,
+  encodes: readonly SegmentEncode[],
   maps: readonly string[],
-  pipe: (form: SegmentForm) => string,
+  pipe: (encode: SegmentEncode, form: SegmentForm) => string,
   cores?: number,
 ): string[] {
-  const { video, audio, forms } = encode
-  const [only, ...more] = forms
-  if (only === undefined) return []
+  const audio = encodes.flatMap((encode) => encode.audio)
+  const isOnly = encodes.length === 1
+  const targets = encodes.flatMap((encode, order) => encode.forms.map((form) => ({ encode, order, form })))
+  const [first, ...more] = targets
+  if (first === undefined) return []
   return [
     ...maps.flatMap((label) => ['-map', `[${label}]`]),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...(video === null ? [] : videoEncoder(plan, video, cores)),
-    // Apple's players take hvc1 only; ffmpeg's default is hev1.
-    ...(video?.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
+    ...encodes.flatMap((encode, order) => {
+      const flags = pictures(plan, encode, cores)
+      return isOnly ? flags : ofStream(flags, `v:${order}`)
+    }),
     ...audio.flatMap(audioEncoder),
     ...(more.length === 0
-      ? [...Object.entries(muxer(only, encode)).flatMap(([name, value]) => [`-${name}`, value]), pipe(only)]
+      ? [
+          ...Object.entries(muxer(first.form, first.encode)).flatMap(([name, value]) => [`-${name}`, value]),
+          pipe(first.encode, first.form),
+        ]
       : [
-          // tee does not ask the encoder for what its muxers need; mpegts puts it in front of each key frame again.
-          ...['-flags', '+global_header', '-f', 'tee'],
-          forms.map((form) => slave(form, encode, pipe(form))).join('|'),
+          ...['-f', 'tee'],
+          targets
+            .map(({ encode, order, form }) => {
+              // In a video rendition the audio is there for its transport stream. By number: a colon would have to be escaped.
+              const tracks = form === 'ts' ? audio.map((_track, number) => encodes.length + number) : []
+              const select = encode.video === null ? {} : { select: [order, ...tracks].join(',') }
+              return slave({ ...select, ...muxer(form, encode) }, pipe(encode, form))
+            })
+            .join('|'),
         ]),
   ]
 }
 
-function slave(form: SegmentForm, encode: SegmentEncode, target: string): string {
-  const options = {
-    // In a video rendition the sound is there for its transport stream.
-    ...(form === 'ts' || encode.video === null ? {} : { select: 'v' }),
-    ...muxer(form, encode),
-  }
-  const spelled = Object.entries(options).map(([name, value]) => `${name}=${value}`)
+function pictures(plan: Plan, { video, forms }: SegmentEncode, cores: number | undefined): string[] {
+  return [
+    ...(video === null ? [] : videoEncoder(plan, video, cores)),
+    // Apple's players take hvc1 only; ffmpeg's default is hev1.
+    ...(video?.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
+    // tee does not ask the encoder for what its muxers need; mpegts puts it in front of each key frame again.
+    ...(forms.length > 1 ? ['-flags', '+global_header'] : []),
+  ]
+}
+
+/** Flags and values of the only video stream, for one of several: ffmpeg adds the values of equal flags together. */
+function ofStream(flags: readonly string[], specifier: string): string[] {
+  return flags.map((each, index) => (index % 2 === 0 ? `${each.replace(/:v$/, '')}:${specifier}` : each))
+}
+
+function slave(options: Record<string, string>, target: string): string {
+  // Else tee goes on with the others, and ffmpeg exits with 0.
+  const spelled = Object.entries({ ...options, onfail: 'abort' }).map(([name, value]) => `${name}=${value}`)
   return `[${spelled.join(':')}]${target}`
 }
 

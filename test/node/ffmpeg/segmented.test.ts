@@ -277,3 +277,24 @@ test('each key frame of a transport stream brings its parameter sets, also where
     expect(types.filter((type) => type === 5).length).toBeGreaterThanOrEqual(2)
   }
 })
+
+test('audio that renditions share is the same in each, and as in a rendition alone', async () => {
+  const clip = await makeClip(space.file('shared.mp4'), { ...small, seconds: 3, audio: [2] })
+  const video = [0, 1, 2].map((index) => rendition({ ...small, index, output: '', width: 160 - 16 * index }))
+  const ts = { hls: true, preferTransportStream: true }
+  const together = await encodeStreams(segmented(ts, { video }), clip, space.path)
+  const alone = await encodeStreams(segmented(ts), clip, space.path)
+  const hashes = async (path: string) => {
+    const text = await ffmpeg(['-copyts', '-i', path, '-map', '0:a', '-c', 'copy', '-f', 'framehash', '-'])
+    return text
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+  }
+  const expected = await hashes(alone.file('video_0 ts'))
+  expect(expected.length).toBeGreaterThan(140)
+  for (const index of [0, 1, 2]) {
+    expect(await hashes(together.file(`video_${index} ts`))).toEqual(expected)
+    expect(await packets(together.file(`video_${index} ts`))).toHaveLength(75)
+  }
+})

@@ -254,3 +254,45 @@ test('there are no single files; streams follow the audio files in the order of 
     ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs: outputs.slice(0, -1), threads: 0 }),
   ).toThrow('every stream needs a pipe')
 })
+
+describe('the audio of several renditions in transport streams', () => {
+  const args = (change: Partial<JobSpec>, packaging: Partial<PackagingSpec> = {}) => {
+    const planned = plan(segmented({ hls: true, preferTransportStream: true, ...packaging }, change))
+    const outputs = streams(planned).map((_stream, index) => `pipe:${3 + index}`)
+    return ffmpegArgs(planned, { input: 'http://in', inputFlags: [], outputs, threads: 0 })
+  }
+  const count = (list: readonly string[], flag: string) => list.filter((each) => each === flag).length
+  const targets = (list: readonly string[]) => list.filter((each) => /pipe:[^1]/.test(each))
+  const two = [0, 1].map((index) => rendition({ index, output: '', bitrateKbps: 500 - 100 * index }))
+
+  test('it is encoded once, in one output with the video of all', () => {
+    const list = args({ video: two })
+    expect([count(list, '-c:a:0'), count(list, '-c:v:0'), count(list, '-c:v:1')]).toEqual([1, 1, 1])
+    expect(list.slice(list.indexOf('-map'), list.indexOf('-map_metadata'))).toEqual(
+      ['[v0]', '[v1]', '[a0_0]'].flatMap((label) => ['-map', label]),
+    )
+    expect(list.join(' ')).toContain('-flags:v:1 +cgop -bf:v:1 2 -b_strategy:v:1 0 -b:v:1 400k')
+    const muxer =
+      'fflags=+bitexact:f=mpegts:max_delay=100000:output_ts_offset=9.8:mpegts_flags=+resend_headers:pes_payload_size=0:pcr_period=1:onfail=abort'
+    expect(targets(list)).toEqual([`[select=0,2:${muxer}]pipe:3|[select=1,2:${muxer}]pipe:4`])
+  })
+
+  test('fragmented MP4 beside it has the video alone, and the headers that it needs', () => {
+    const list = args({ video: two }, { dash: true })
+    expect(list.filter((_each, index) => list[index - 1] === '-flags:v:1')).toEqual(['+cgop', '+global_header'])
+    expect(
+      targets(list)[0]!
+        .split('|')
+        .map((slave) => slave.slice(0, 13)),
+    ).toEqual(['[select=0:ffl', '[select=0,2:f', '[select=1:ffl', '[select=1,2:f'])
+  })
+
+  test('renditions whose tracks differ have each its own', () => {
+    const list = args({
+      video: two.map((each, index) => ({ ...each, audioProfiles: [index] })),
+      audio: [track(), track({ index: 1, bitrateKbps: 64 })],
+    })
+    expect(count(list, '-c:a:0')).toBe(2)
+    expect(targets(list)).toEqual(['pipe:3', 'pipe:4'])
+  })
+})
