@@ -78,9 +78,13 @@ test('a file without sound is transcoded when no audio is asked for', async () =
   expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
 })
 
-test('cancel ends ffmpeg, and the next job runs', async () => {
+// ts: through the multiplexer of our own, at a constant rate.
+test.each<[string, Record<string, string>]>([
+  ['mp4', {}],
+  ['ts', { output_container: 'ts', video_bitrate_mode: 'cbr' }],
+])('cancel ends ffmpeg, and the next job runs (%s)', async (_container, change) => {
   media.hold(0.6)
-  const id = await service.create(jobOf(media.url, 'http'))
+  const id = await service.create(jobOf(media.url, 'http', change))
   await service.encoding(id)
   expect(service.encoders()).toHaveLength(1)
   const response = await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
@@ -89,7 +93,7 @@ test('cancel ends ffmpeg, and the next job runs', async () => {
   await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
   expect(await service.status(id)).toMatchObject({ state: 'cancelled', job_completed: true, outputs: [] })
   media.release()
-  const next = await service.create(jobOf(media.url, 'http'))
+  const next = await service.create(jobOf(media.url, 'http', change))
   expect(await service.ended(next)).toMatchObject({ state: 'ready', error: null })
   // What was cancelled stays so.
   expect(await service.status(id)).toMatchObject({ state: 'cancelled' })
