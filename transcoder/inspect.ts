@@ -1,11 +1,11 @@
 // In charge of: what planning must know of a source and ffprobe does not tell: dialogue and downmix levels, brightness of HDR, captions inside the pictures.
-// Not in charge of: reading the bytes (ac3.ts, captions/), what follows from them (plan/).
+// Not in charge of: reading the bytes (mpegts/ac3.ts, captions/), what follows from them (plan/).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobSpec } from '#contract/spec.ts'
-import { readAc3Header } from './ac3.ts'
+import { readAc3Header } from './mpegts/ac3.ts'
 import { readBrightness } from './brightness.ts'
 import { captionChannels } from './captions/channels.ts'
 import { hasSeveralMessages, readUserData, type PictureCodec } from './captions/userdata.ts'

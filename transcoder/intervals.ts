@@ -3,8 +3,9 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { inputFlags } from './ffmpeg/cell.ts'
 import { FfprobeError, runFfprobe, type Programs } from './ffmpeg/run.ts'
-import type { Rational, VideoStream } from './plan/media.ts'
-import { ratio } from './plan/rational.ts'
+import type { VideoStream } from './plan/media.ts'
+import type { Rational } from './mpegts/rational.ts'
+import { ratio } from './mpegts/rational.ts'
 
 /** Enough to tell a rate from its exceptions, and read in a moment. */
 const PACKETS = 500

@@ -6,7 +6,7 @@ import type { ServiceSpec } from '#contract/spec.ts'
 import { TaskError } from './failure.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { Multiplexer, type MultiplexOptions } from './mux/multiplexer.ts'
-import { toNumber } from './plan/rational.ts'
+import { toNumber } from './mpegts/rational.ts'
 import type { OutputPlan, Plan, VideoPlan } from './plan/plan.ts'
 
 /** EN 300 468, table 89: television, in MPEG-2, H.264 or HEVC, and from 720 lines on in high definition. */

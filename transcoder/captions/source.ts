@@ -1,5 +1,6 @@
 // In charge of: the caption bytes in a transport stream of one video, picture by picture in the order of presentation.
 // Not in charge of: what they say (decoder.ts), where the stream comes from (plan/segmentArgs.ts).
+import { joined } from '../mpegts/joined.ts'
 import { pesStamps, ticksBetween, TICKS_PER_SECOND, type Stamps } from '../mpegts/clock.ts'
 import { PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
@@ -75,7 +76,7 @@ export class CaptionSource {
 
   /** The picture that is complete now, and with it those that it shows to be next. */
   #picture(): CaptionedPicture[] {
-    const unit = Buffer.concat(this.#parts.splice(0))
+    const unit = joined(this.#parts.splice(0))
     this.#bytes = 0
     const stamps = pesStamps(unit)
     if (stamps === null || this.#video === null) return []
@@ -83,7 +84,7 @@ export class CaptionSource {
     const decoded = this.#ticks(stamps)
     const time = (decoded + ticksBetween(stamps.dts, stamps.pts)) / TICKS_PER_SECOND
     const later = this.#waiting.findIndex((each) => each.time > time)
-    this.#waiting.splice(later < 0 ? this.#waiting.length : later, 0, { time, bytes: Buffer.concat(captions) })
+    this.#waiting.splice(later < 0 ? this.#waiting.length : later, 0, { time, bytes: joined(captions) })
     // Whatever is decoded from now on is shown at its own decoding time at the earliest.
     const ready = this.#waiting.findIndex((each) => each.time * TICKS_PER_SECOND > decoded)
     const count = Math.max(ready < 0 ? this.#waiting.length : ready, this.#waiting.length - MOST_WAITING)

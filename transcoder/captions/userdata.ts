@@ -75,15 +75,20 @@ export function hasSeveralMessages(stream: Uint8Array, codec: PictureCodec): boo
 
 /** What lies between start codes (00 00 01). */
 function* units(stream: Uint8Array): Generator<Uint8Array> {
-  const bytes = Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength)
-  const code = Buffer.from([0, 0, 1])
-  let at = bytes.indexOf(code)
+  let at = startCode(stream, 0)
   while (at >= 0) {
-    const next = bytes.indexOf(code, at + 3)
-    const unit = bytes.subarray(at + 3, next < 0 ? bytes.length : next)
+    const next = startCode(stream, at + 3)
+    const unit = stream.subarray(at + 3, next < 0 ? stream.length : next)
     if (unit.length > 1) yield unit
     at = next
   }
+}
+
+/** Offset of the next start code; -1 where there is none. */
+function startCode(bytes: Uint8Array, from: number): number {
+  let one = bytes.indexOf(1, from + 2)
+  while (one >= 0 && (bytes[one - 1] !== 0 || bytes[one - 2] !== 0)) one = bytes.indexOf(1, one + 1)
+  return one < 0 ? -1 : one - 2
 }
 
 /** Without the emulation prevention bytes (Rec. ITU-T H.264 7.4.1). */

@@ -4,7 +4,7 @@
 import type { TaskError } from '../failure.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
 import type { AudioPlan, Plan } from '../plan/plan.ts'
-import { toNumber } from '../plan/rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 import { beginsDecoding, beginsFiltering, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
 import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './words.ts'
 

@@ -2,8 +2,9 @@
 // Not in charge of: probing and counting.
 import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/media.ts'
 import { HDR_NAMES } from '../plan/hdr.ts'
-import type { AudioStream, MediaInfo, Rational, VideoStream } from '../plan/media.ts'
-import { multiply, ratio, toNumber } from '../plan/rational.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
+import type { Rational } from '../mpegts/rational.ts'
+import { multiply, ratio, toNumber } from '../mpegts/rational.ts'
 import { ratioText } from '../plan/words.ts'
 import type { Counts } from './counts.ts'
 

@@ -2,7 +2,7 @@
 // Not in charge of: what lacks between two segments (mpegts/span.ts), boxes that are cut (boxes.ts).
 import { TICKS_PER_SECOND } from '../mpegts/clock.ts'
 import type { Span } from '../mpegts/span.ts'
-import { StreamError } from '../package/cut.ts'
+import { StreamError } from '../package/streamError.ts'
 import { BoxReader, children, find, nameAt, viewOf } from '../package/fmp4/boxes.ts'
 
 interface Track {

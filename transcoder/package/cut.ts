@@ -1,16 +1,6 @@
 // In charge of: where segments end, and what a cutter says while it cuts.
 // Not in charge of: cutting (fmp4/, ts/), where the pieces go (transcoder/segments).
-import type { Rational } from '../plan/media.ts'
-
-/** An encoder's stream is not what was ordered: cut off, damaged, or without a key frame where a segment must begin. */
-export class StreamError extends Error {
-  override name = 'StreamError'
-  readonly code: 'damaged' | 'cut off' | 'no key frame'
-  constructor(code: StreamError['code'], message: string) {
-    super(message)
-    this.code = code
-  }
-}
+import type { Rational } from '../mpegts/rational.ts'
 
 /** Where the segments of one presentation end, counted in the pictures of one of its video renditions. */
 export interface Cadence {

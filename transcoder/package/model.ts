@@ -1,6 +1,6 @@
 // In charge of: what is known of segmented output once it is encoded: tracks, their measured segments, cues, captions, thumbnails.
 // Not in charge of: measuring (transcoder/segments), spelling it as playlists and manifests (hls.ts, dash.ts, smooth.ts).
-import type { Rational } from '../plan/media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 
 /**
  * How the media lies in its segments. cmaf: fragmented MP4 with an init segment (ISO/IEC 23000-19). ts: MPEG-2 transport

@@ -2,7 +2,7 @@
 // Not in charge of: the minimum bitrate (worker/contract/bitrate.ts).
 import type { BitrateMode, VideoCodec } from '#contract/spec.ts'
 import type { AudioPlan, VideoPlan } from './plan.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 
 /** Main@Main carries up to 15 Mb/s with this buffer; Main@High has the larger one (ISO/IEC 13818-2 table 8-14). */
 const MPEG2_MAIN_KBPS = 15_000

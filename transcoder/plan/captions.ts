@@ -2,8 +2,9 @@
 // Not in charge of: finding them (transcoder/captions), the encoders' flags (encoders.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/spec.ts'
-import type { Rational, VideoStream } from './media.ts'
-import { sameRatio } from './rational.ts'
+import type { VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
+import { sameRatio } from '../mpegts/rational.ts'
 
 interface CaptionAbilities {
   hevcCaptions: boolean

@@ -1,9 +1,10 @@
 // In charge of: how a source's colours are read, and which colours an output is tagged with.
 // Not in charge of: the filters that convert (scaling.ts), how ffmpeg's parts spell a name (colorNames.ts).
 import { hdrTransfer } from './hdr.ts'
-import type { Rational, VideoStream } from './media.ts'
+import type { VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import type { ColorTags, Geometry, SourcePicture } from './plan.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 
 /** Matrix coefficients that both scalers convert from. */
 const knownMatrices = new Set(['bt709', 'fcc', 'bt470bg', 'smpte170m', 'smpte240m', 'bt2020nc', 'bt2020c'])

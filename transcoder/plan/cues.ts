@@ -4,7 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, ServiceSpec } from '#contract/spec.ts'
 import type { WarningCode } from '#contract/warnings.ts'
 import type { CuePlan } from './plan.ts'
-import type { Rational } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import { PlanError } from './problem.ts'
 import { framesPerStep } from './rate.ts'
 

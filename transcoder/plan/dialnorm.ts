@@ -1,5 +1,5 @@
 // In charge of: the dialogue level that an AC-3 output states.
-// Not in charge of: reading the source's (transcoder/ac3.ts), the gain itself (filters.ts).
+// Not in charge of: reading the source's (transcoder/mpegts/ac3.ts), the gain itself (filters.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/spec.ts'
 import type { AudioStream } from './media.ts'

@@ -1,7 +1,8 @@
 // In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
 // Not in charge of: running ffprobe (transcoder/probe.ts).
-import type { AudioStream, MediaInfo, OtherStream, Rational, StreamTrait, VideoStream } from './media.ts'
-import { distance, ratio, toNumber } from './rational.ts'
+import type { AudioStream, MediaInfo, OtherStream, StreamTrait, VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
+import { distance, ratio, toNumber } from '../mpegts/rational.ts'
 
 /** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
 export interface ProbeDocument {

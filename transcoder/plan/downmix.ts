@@ -1,5 +1,5 @@
 // In charge of: how much of each channel of a source an output's channel gets (ITU-R BS.775).
-// Not in charge of: spelling it as a filter (filters.ts), reading the source's own levels (transcoder/ac3.ts).
+// Not in charge of: spelling it as a filter (filters.ts), reading the source's own levels (transcoder/mpegts/ac3.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/spec.ts'
 import type { AudioStream } from './media.ts'

@@ -7,7 +7,7 @@ import type { SourceCues } from './cues.ts'
 import type { MediaInfo } from './media.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from './plan.ts'
 import { audioFileBytes, outputBytes, predict, renditionBytes, type Pricing } from './predict.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 import { sourceReport } from './sourceReport.ts'
 import { describeAudio, describeOutput, describeRendition, ratioText } from './words.ts'
 

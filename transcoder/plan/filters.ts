@@ -5,7 +5,7 @@ import { usualMix } from './downmix.ts'
 import { CEILING_DB } from './loudness.ts'
 import type { AudioPlan, LogoPlan, MixPlan, Plan, VideoPlan } from './plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
-import { sameRatio } from './rational.ts'
+import { sameRatio } from '../mpegts/rational.ts'
 import { scale, toneMap } from './scaling.ts'
 
 /** mode is always given: bwdif's default is one picture per field. */

@@ -2,10 +2,11 @@
 // Not in charge of: the filters that make them (filters.ts), which aspect and turn a job's words mean (orientation.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
-import type { Rational, VideoStream } from './media.ts'
+import type { VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import { orient, type Oriented } from './orientation.ts'
 import type { Geometry } from './plan.ts'
-import { approximate, distance, divide, invert, multiply, ratio, toNumber } from './rational.ts'
+import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../mpegts/rational.ts'
 
 /** The source as it stands upright. */
 export interface Upright {

@@ -5,7 +5,7 @@ import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoCodec, VideoProfile } from '#contract/spec.ts'
 import type { VideoStream } from './media.ts'
 import { sourceRate } from './rate.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 import { shownSize, type Size } from './shown.ts'
 
 /** Lines of a 16:9 picture; of other shapes, what fits into its box. */

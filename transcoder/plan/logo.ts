@@ -3,7 +3,7 @@
 import type { LogoSpec } from '#contract/spec.ts'
 import type { LogoImage } from './media.ts'
 import type { Geometry, LogoPlan } from './plan.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 
 /** Of the frame's width; the margin of its width and height. */
 const WIDTH_SHARE = 0.15

@@ -1,12 +1,9 @@
 // In charge of: what a probe knows about a source, as plain values.
 // Not in charge of: how it is found out (transcoder/probe.ts).
 
+import type { DownmixLevels } from '../mpegts/ac3.ts'
 import type { MixPlan } from './plan.ts'
-
-export interface Rational {
-  num: number
-  den: number
-}
+import type { Rational } from '../mpegts/rational.ts'
 
 /** Pictures by what their lines look like (ffmpeg's idet), among the first of the source. */
 export interface MeasuredScan {
@@ -75,14 +72,6 @@ export interface VideoStream {
   /** Seconds on the file's clock; null where unknown. */
   startSeconds: number | null
   durationSeconds: number | null
-}
-
-/** Linear gains of a downmix to stereo, as the header of AC-3 and E-AC-3 states them; what it does not state is missing. */
-export interface DownmixLevels {
-  loRo: { centre?: number; surround?: number }
-  ltRt: { centre?: number; surround?: number }
-  /** Of LFE in each side. */
-  lfe: number | null
 }
 
 /** One stream's loudness in one mix (ITU-R BS.1770). */

@@ -1,9 +1,9 @@
 // In charge of: what video_aspect_ratio and picture_transform mean for a source: how it is turned, and which shapes follow.
 // Not in charge of: sizes in pixels of an output (geometry.ts).
 import type { JobSpec } from '#contract/spec.ts'
-import type { Rational } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import type { Geometry } from './plan.ts'
-import { divide, invert, ratio } from './rational.ts'
+import { divide, invert, ratio } from '../mpegts/rational.ts'
 
 export interface Oriented {
   /** Beyond the source's own rotation. The picture is turned first and mirrored afterwards. */

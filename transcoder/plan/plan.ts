@@ -2,7 +2,8 @@
 // Not in charge of: deciding (decide.ts), spelling it as argv (argv.ts), running it (transcoder/run.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, ServiceSpec, VideoCodec } from '#contract/spec.ts'
-import type { MasteringDisplay, Rational } from './media.ts'
+import type { MasteringDisplay } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 
 /**
  * none; frames = one picture per frame (bwdif send_frame); fields = one picture per field (doubles the rate);

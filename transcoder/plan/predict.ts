@@ -4,7 +4,7 @@ import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task.ts'
 import type { Estimate, Range } from '#contract/estimate.ts'
 import type { MediaInfo } from './media.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, RenditionPlan, VideoPlan } from './plan.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 import { segmentEncodes } from './segmentArgs.ts'
 import {
   AUDIO_SECONDS,

@@ -2,9 +2,10 @@
 // Not in charge of: how a rate is reached (filters.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { FrameRateFactor, JobSpec } from '#contract/spec.ts'
-import type { Rational, VideoStream } from './media.ts'
+import type { VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import { PlanError } from './problem.ts'
-import { distance, multiply, ratio, toNumber } from './rational.ts'
+import { distance, multiply, ratio, toNumber } from '../mpegts/rational.ts'
 
 /** The eight rates that MPEG-2 can signal (ISO/IEC 13818-2 table 6-4), which are also the rates of broadcast. */
 const standardRates: readonly Rational[] = [

@@ -2,9 +2,10 @@
 // Not in charge of: measuring (transcoder/measure.ts), the filters (filters.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/spec.ts'
-import type { MediaInfo, Rational, VideoStream } from './media.ts'
+import type { MediaInfo, VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import type { Fields, Geometry, VideoPlan } from './plan.ts'
-import { distance, ratio } from './rational.ts'
+import { distance, ratio } from '../mpegts/rational.ts'
 
 export interface SourceScan {
   kind: 'progressive' | 'interlaced' | 'telecined'

@@ -2,9 +2,10 @@
 // Not in charge of: the size of an output (geometry.ts, ladder.ts).
 import type { JobSpec } from '#contract/spec.ts'
 import { upright } from './geometry.ts'
-import type { Rational, VideoStream } from './media.ts'
+import type { VideoStream } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import { orient } from './orientation.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 
 export interface Size {
   width: number

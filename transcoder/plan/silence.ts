@@ -4,7 +4,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/spec.ts'
 import type { AudioStream, MediaInfo } from './media.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 import { sourceRate } from './rate.ts'
 import { outputLength, outputStart } from './start.ts'
 

@@ -3,7 +3,7 @@
 import type { JobSpec } from '#contract/spec.ts'
 import type { AudioStream, MediaInfo, VideoStream } from './media.ts'
 import { sourceRate } from './rate.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 import { planSubtitles } from './subtitles.ts'
 
 interface ClockAbility {

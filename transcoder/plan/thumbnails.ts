@@ -2,7 +2,7 @@
 // Not in charge of: the filters (thumbnailFilters.ts), sheets as files (transcoder/segments).
 import type { MediaInfo } from './media.ts'
 import type { ThumbnailPlan, VideoPlan } from './plan.ts'
-import { multiply, ratio, toNumber } from './rational.ts'
+import { multiply, ratio, toNumber } from '../mpegts/rational.ts'
 
 /** The longer side of a small picture; what players show above the seek bar. */
 const LONGER_SIDE = 160

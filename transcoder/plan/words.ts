@@ -1,9 +1,9 @@
 // In charge of: a planned file in sentences that a video engineer reads.
 // Not in charge of: the same as numbers (estimate.ts).
 import { presets } from './encoders.ts'
-import type { Rational } from './media.ts'
+import type { Rational } from '../mpegts/rational.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan, SegmentForm, VideoPlan } from './plan.ts'
-import { toNumber } from './rational.ts'
+import { toNumber } from '../mpegts/rational.ts'
 
 const codecNames = { h264: 'h.264', hevc: 'hevc', mpeg2: 'mpeg2' } as const
 const lines = { progressive: 'progressive', tff: 'interlaced, top field first', bff: 'interlaced, bottom field first' }

@@ -1,6 +1,7 @@
 // In charge of: one JPEG after another in a stream of bytes, told apart by their markers (ITU-T T.81, annex B).
 // Not in charge of: what they show.
-import { StreamError } from '../package/cut.ts'
+import { joined } from '../mpegts/joined.ts'
+import { StreamError } from '../package/streamError.ts'
 
 const MARKER = 0xff
 const START = 0xd8
@@ -17,7 +18,7 @@ export class JpegSplitter {
 
   /** Pictures that are complete now. Throws StreamError for anything but JPEG. */
   push(chunk: Uint8Array): Uint8Array[] {
-    this.#bytes = Buffer.concat([this.#bytes, chunk])
+    this.#bytes = joined([this.#bytes, chunk])
     const pictures: Uint8Array[] = []
     for (let code = this.#next(); code !== null; code = this.#next()) {
       if (code !== END) continue

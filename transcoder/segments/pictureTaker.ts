@@ -2,7 +2,7 @@
 // Not in charge of: telling them apart (jpegs.ts), describing them (sidecars.ts).
 import type { Readable } from 'node:stream'
 import { TaskError } from '../failure.ts'
-import { StreamError } from '../package/cut.ts'
+import { StreamError } from '../package/streamError.ts'
 import { JpegSplitter } from './jpegs.ts'
 
 /** A day of sheets where nothing said how long the source is; far more than any film has. */

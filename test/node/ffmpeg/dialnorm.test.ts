@@ -1,6 +1,6 @@
 // The dialogue level of AC-3, read back from the header of what was written.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readDialnorm } from '../../../transcoder/ac3.ts'
+import { readDialnorm } from '../../../transcoder/mpegts/ac3.ts'
 import { ffmpeg, makeClip, workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
 import { encode } from './encode.ts'

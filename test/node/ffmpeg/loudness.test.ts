@@ -1,7 +1,7 @@
 // loudness_lufs, by decoding what was written and measuring it again (EBU R 128).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readDialnorm } from '../../../transcoder/ac3.ts'
+import { readDialnorm } from '../../../transcoder/mpegts/ac3.ts'
 import { ffmpeg, stream, workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
 import { encode } from './encode.ts'

@@ -2,7 +2,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AudioProfile } from '#contract/spec.ts'
-import { readAc3Header } from '../../../transcoder/ac3.ts'
+import { readAc3Header } from '../../../transcoder/mpegts/ac3.ts'
 import { ffmpeg, workspace } from '../media.ts'
 import { job, rendition, track } from '../plan/jobs.ts'
 import { encode } from './encode.ts'

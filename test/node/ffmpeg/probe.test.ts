@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fileInputFlags, httpInputFlags } from '../../../transcoder/ffmpeg/cell.ts'
 import { runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
 import { commonRate } from '../../../transcoder/intervals.ts'
-import { toNumber } from '../../../transcoder/plan/rational.ts'
+import { toNumber } from '../../../transcoder/mpegts/rational.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { engine, ffmpeg, makeClip, realClip, workspace } from '../media.ts'
 

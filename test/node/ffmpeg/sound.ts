@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { readDialnorm } from '../../../transcoder/ac3.ts'
+import { readDialnorm } from '../../../transcoder/mpegts/ac3.ts'
 import { readLoudness } from '../../../transcoder/loudness.ts'
 import { engine, ffmpeg } from '../media.ts'
 

@@ -1,7 +1,7 @@
 // In charge of: the boxes of an mp4 as they come out of a pipe, in pieces of any size (ISO/IEC 14496-12, 4.2).
 // Not in charge of: what is inside of them (init.ts, fragment.ts).
 import { joined } from '../../mpegts/joined.ts'
-import { StreamError } from '../cut.ts'
+import { StreamError } from '../streamError.ts'
 
 /** A moov of ours has 1 KiB, the moof of a minute at 60 pictures per second 60 KiB. */
 const LARGEST_BOX = 4 * 1024 * 1024

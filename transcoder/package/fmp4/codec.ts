@@ -1,6 +1,6 @@
 // In charge of: the codecs' own configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
 // Not in charge of: finding the records (init.ts).
-import { StreamError } from '../cut.ts'
+import { StreamError } from '../streamError.ts'
 import { viewOf } from './boxes.ts'
 
 export interface Coding {

@@ -1,7 +1,7 @@
 // In charge of: one movie fragment, read and written: its time and its samples (ISO/IEC 14496-12, 8.8).
 // Not in charge of: which samples belong together (video.ts, regroup.ts).
 import { joined } from '../../mpegts/joined.ts'
-import { StreamError } from '../cut.ts'
+import { StreamError } from '../streamError.ts'
 import { children, find, need, viewOf } from './boxes.ts'
 import type { SampleDefaults } from './init.ts'
 

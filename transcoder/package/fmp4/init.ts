@@ -1,7 +1,7 @@
 // In charge of: what an init segment says about its one track (ISO/IEC 14496-12, 8; 14496-15; ETSI TS 102 366, annex F).
 // Not in charge of: the descriptions' bits (codec.ts), fragments.
-import type { Rational } from '../../plan/media.ts'
-import { StreamError } from '../cut.ts'
+import type { Rational } from '../../mpegts/rational.ts'
+import { StreamError } from '../streamError.ts'
 import { children, find, nameAt, need, viewOf } from './boxes.ts'
 import { aacFrom, ac3From, avcFrom, hevcFrom, type Coding } from './codec.ts'
 

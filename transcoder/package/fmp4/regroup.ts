@@ -1,7 +1,8 @@
 // In charge of: segments of one movie fragment each, written anew: CMAF audio, and both streams of Smooth.
 // Not in charge of: CMAF video, whose fragments stay as they are (video.ts).
 import { joined } from '../../mpegts/joined.ts'
-import { segmentEnd, StreamError, ticksOf, type Cadence, type Cut, type Cutter } from '../cut.ts'
+import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter } from '../cut.ts'
+import { StreamError } from '../streamError.ts'
 import { LengthScan } from '../nal.ts'
 import { SMOOTH_TIMESCALE } from '../smooth.ts'
 import { BoxReader } from './boxes.ts'

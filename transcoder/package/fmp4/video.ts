@@ -1,6 +1,7 @@
 // In charge of: CMAF video segments: groups of pictures as the encoder wrote them, put together up to each segment's end.
 // Not in charge of: where segments end (cut.ts), fragments that are written anew (regroup.ts).
-import { segmentEnd, StreamError, type Cadence, type Cut, type Cutter, type KeySpan } from '../cut.ts'
+import { segmentEnd, type Cadence, type Cut, type Cutter, type KeySpan } from '../cut.ts'
+import { StreamError } from '../streamError.ts'
 import { LengthScan } from '../nal.ts'
 import { BoxReader } from './boxes.ts'
 import { isSync, readFragment, type Fragment } from './fragment.ts'

@@ -1,6 +1,10 @@
 // In charge of: exact fractions: frame rates and aspect ratios never pass through floating point on their way to ffmpeg.
 // Not in charge of: what a fraction means.
-import type { Rational } from './media.ts'
+
+export interface Rational {
+  num: number
+  den: number
+}
 
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b)

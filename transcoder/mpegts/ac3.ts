@@ -1,6 +1,13 @@
 // In charge of: what the header of an AC-3 or E-AC-3 frame says of its sound (ETSI TS 102 366): dialogue level, levels of a downmix.
 // Not in charge of: getting the frame (inspect.ts), what becomes of it (plan/dialnorm.ts, plan/downmix.ts).
-import type { DownmixLevels } from './plan/media.ts'
+
+/** Linear gains of a downmix to stereo, as the header of AC-3 and E-AC-3 states them; what it does not state is missing. */
+export interface DownmixLevels {
+  loRo: { centre?: number; surround?: number }
+  ltRt: { centre?: number; surround?: number }
+  /** Of LFE in each side. */
+  lfe: number | null
+}
 
 export interface Ac3Header {
   /** 1 to 31: dialogue is that many dB below full scale. */
