@@ -57,7 +57,7 @@ const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
 const START_FULLNESS = 0.9
 const SHORTEST_START = 200 * MS
 /** Where a peak is allowed: a player that has read a second of the clock (VLC) has more frames than its decoder keeps to itself. */
-const WANTED_START = 700 * MS
+const WANTED_START = 695 * MS
 /** What is left of a level's rate beside headers and stuffing. */
 const LEVEL_SHARE = 0.9
 /** The share of the encoder's rate that a variable multiplex may need for pictures, if it starts that much later. */
@@ -67,6 +67,8 @@ const FLOOR_SHARE = 1.08
 /** Of a variable rate: it is constant for that long. */
 const LONGEST_SPAN = 33 * MS
 const SHORTEST_SPAN = 4 * MS
+/** Between the tables before the first clock, in whole ticks: no faster than their transport buffer is emptied. */
+const LEAD_STEP = PACKET_BYTES * 8 * 27
 /** Before its deadline: audio goes first; audio goes first in every other packet. */
 const CRITICAL = 12 * MS
 const URGENT = 40 * MS
@@ -157,6 +159,8 @@ export class Multiplexer {
       if (this.#ended && lanes.every(({ isEmpty }) => isEmpty)) {
         // Cues that come after the end.
         for (let left = cues?.count(Infinity, Infinity) ?? 0; left > 0; left--) cues?.send(this.#out)
+        // Without it, the packets of the last span would be timed at the rate of the one before, which may be far lower.
+        if (!isConstant) this.#out.clock(this.#running.video.pid, this.#running.video.counter, this.#now)
         break
       }
       if (isConstant) this.#slotOfConstant(this.#running)
@@ -215,14 +219,13 @@ export class Multiplexer {
       { pid: mapPid, section: writePmt(declared), everyMs: tableMs },
       ...(profile === 'atsc' ? psip(service, videoPid, streams) : [sdt(service)]),
     ]
-    const repeats = new Repeats(repeated, this.#now)
     const span = spanOf(audio, lanes)
+    const pictures = lanes.find(({ kind }) => kind === 'video')!
     // A receiver reads the tables before anything else.
-    while (repeats.send(this.#out, this.#now)) if (this.#options.rateKbps !== null) this.#advance()
-    this.#clocked = this.#now
+    const repeats = this.#options.rateKbps === null ? this.#leadIn(repeated, pictures) : this.#firstSlots(repeated)
     return {
       lanes,
-      video: lanes.find(({ kind }) => kind === 'video')!,
+      video: pictures,
       repeats,
       cues: cues === null ? null : new CueLane(cues.pid, cues.list, first.pts),
       span,
@@ -231,6 +234,27 @@ export class Multiplexer {
         ? 0
         : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK / (8 * 184),
     }
+  }
+
+  #firstSlots(tables: readonly Repeated[]): Repeats {
+    const repeats = new Repeats(tables, this.#now)
+    while (repeats.send(this.#out, this.#now)) this.#advance()
+    this.#clocked = this.#now
+    return repeats
+  }
+
+  /**
+   * Tables and a clock before the first span, equally spaced up to its own clock. What comes before the first clock is timed at the rate
+   * from there to the next one: directly before a span of few packets, the tables would seem to have come long before.
+   */
+  #leadIn(tables: readonly Repeated[], video: Lane): Repeats {
+    const packets = new Repeats(tables, this.#now).count(this.#now)
+    let time = this.#now - (packets + 1) * LEAD_STEP
+    const repeats = new Repeats(tables, time)
+    for (; repeats.send(this.#out, time); time += LEAD_STEP);
+    this.#out.clock(video.pid, video.counter, time)
+    this.#clocked = time
+    return repeats
   }
 
   #slotOfConstant(running: Running): void {
@@ -273,8 +297,9 @@ export class Multiplexer {
       const time = now + Math.floor((packet * span) / packets)
       if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.stuffing()
     }
-    // What found no room in the transport buffer comes later, what went beyond it has gone already.
-    this.#owed += this.#quota
+    // What found no room in the transport buffer comes later. What went beyond it is no longer part of the next pace: as a debt, it
+    // would be counted twice, and pictures would come late.
+    this.#owed = Math.max(0, this.#owed + this.#quota)
   }
 
   /** Packets of pictures for a span: no more than needed, so that there is one for every clock. */

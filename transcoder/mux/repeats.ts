@@ -49,7 +49,7 @@ export class Repeats {
 
   /** Writes the next packet that is due, or that will be before the next chance to send it; false where none is. */
   send(out: PacketWriter, now: number, until = now): boolean {
-    const entry = this.#entries.find(({ due, left }) => left > 0 || due <= until)
+    const entry = this.#entries.find((each) => (each.left > 0 || each.due <= until) && !this.#waits(each))
     if (entry === undefined || !this.#bucket.hasRoom(now, PACKET_BYTES)) return false
     if (entry.left === 0) {
       entry.left = entry.packets.length
@@ -61,5 +61,10 @@ export class Repeats {
     this.#bucket.add(now, PACKET_BYTES)
     entry.left -= 1
     return true
+  }
+
+  /** Another section of its PID is under way. */
+  #waits(entry: Entry): boolean {
+    return this.#entries.some((other) => other !== entry && other.pid === entry.pid && other.left > 0)
   }
 }

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AudioProfile } from '#contract/spec.ts'
+import type { AudioProfile, JobSpec } from '#contract/spec.ts'
 import { convey } from '../../../transcoder/multiplex.ts'
 import { clockReference } from '../../../transcoder/mpegts/clock.ts'
 import type { MultiplexOptions } from '../../../transcoder/mux/multiplexer.ts'
@@ -40,6 +40,10 @@ const tracks: Record<string, AudioProfile[]> = {
   none: [],
 }
 
+/** With one thread: with more of them, x264's rate control depends on how they are scheduled, and now and then exceeds its buffer. */
+const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encode> =>
+  encode(spec, input, space.path, undefined, undefined, 1)
+
 test.each([
   ['h264', 'cbr', 800, 'mp2'],
   ['h264', 'cbr', 800, 'aac, ac3 5.1'],
@@ -57,7 +61,7 @@ test.each([
     ...{ videoCodec, container: 'ts', audio },
     video: [rendition({ mode, bitrateKbps, audioProfiles: audio.map(({ index }) => index) })],
   })
-  const { plan, outputs } = await encode(spec, clip, space.path)
+  const { plan, outputs } = await encodeAlike(spec, clip)
   const judged = judge(await readFile(outputs[0]))
   expect(judged.problems).toEqual([])
   const rate = plan.outputs[0]?.muxRateKbps ?? null
@@ -75,10 +79,9 @@ test.each(['h264', 'hevc'] as const)(
     const size = { width: 640, height: 360, bitrateKbps: 500 }
     const audio = [track({ bitrateKbps: 128 })]
     const spec = job({ videoCodec, container: 'ts', audio, video: [rendition({ ...size, mode: 'vbr' })] })
-    const { outputs } = await encode(spec, clip, space.path)
+    const { outputs } = await encodeAlike(spec, clip)
     const bytes = await readFile(outputs[0])
-    // How far tables are apart is not what this is about.
-    expect(judge(bytes).problems.filter((each) => !/^P[AM]T: /.test(each))).toEqual([])
+    expect(judge(bytes).problems).toEqual([])
     const clock = packetsOf(bytes)
       .map(clockReference)
       .find((ticks) => ticks !== null)!
@@ -91,7 +94,7 @@ test('many small frames keep to the T-STD at a low constant rate', async () => {
   const calm = space.file('calm.mp4')
   await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=60:d=4', '-c:v', 'libx264', '-preset', 'ultrafast', calm])
   const video = [rendition({ mode: 'cbr', bitrateKbps: 400, audioProfiles: [] })]
-  const { outputs } = await encode(job({ container: 'ts', audio: [], video }), calm, space.path)
+  const { outputs } = await encodeAlike(job({ container: 'ts', audio: [], video }), calm)
   expect(judge(await readFile(outputs[0])).problems).toEqual([])
 })
 
@@ -140,7 +143,7 @@ describe('the check itself', () => {
 
   test('finds planted faults', async () => {
     const spec = job({ container: 'ts', video: [rendition({ mode: 'cbr', bitrateKbps: 800 })] })
-    const { outputs } = await encode(spec, clip, space.path)
+    const { outputs } = await encodeAlike(spec, clip)
     const clean = await readFile(outputs[0])
     expect(judge(clean).problems).toEqual([])
     const kinds = (bytes: Buffer) => [...new Set(judge(bytes).problems.map((problem) => problem.split(':')[0]))]
