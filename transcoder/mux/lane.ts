@@ -58,6 +58,8 @@ export class Lane {
   #removed = 0
   /** Units whose last byte came after their time. */
   late = 0
+  /** Whole PES packets. */
+  sentPackets = 0
 
   constructor({ pid, kind, limits, hold }: LaneOptions) {
     this.pid = pid
@@ -166,7 +168,9 @@ export class Lane {
       sending.counted = at
       sending.reached += 1
     }
-    if (sending.sent === sending.bytes) this.#sending = null
+    if (sending.sent < sending.bytes) return
+    this.#sending = null
+    this.sentPackets += 1
   }
 
   /** Of the stream's last packet: a packet without payload repeats it (2.4.3.3). */

@@ -18,6 +18,7 @@ import { PacketWriter } from './packets.ts'
 import { PSIP_PID, writeMgt, writeTvct } from './psip.ts'
 import { Repeats, type Repeated } from './repeats.ts'
 import { declaredProgram, declaredSound } from './signalling.ts'
+import { shownAt } from './subtitles.ts'
 import { PAT_PID, SDT_PID, writePat, writeSdt, type Service } from './tables.ts'
 import { UnitReader, type Unit } from './units.ts'
 
@@ -53,6 +54,12 @@ const LONGEST_HOLD: Record<VideoCodec, number> = { h264: 2000 * MS, hevc: 2000 *
 const AUDIO_HOLD = 400 * MS
 /** Teletext is shown 40 ms after its packet by many receivers, whatever its PTS. A page of subtitles takes long at the rate of its decoder. */
 const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
+/**
+ * At the beginning, data waits for some PES packets of each track: GStreamer's playbin3 hangs over HTTP on subtitles that come before its parser
+ * knows the audio, which takes three of MP2 (measured). Not longer than until so long before the first frame.
+ */
+const FIRST_PACKETS = 4
+const DATA_LATEST = 250 * MS
 /** The encoders' own buffer is that full when the first picture leaves it. */
 const START_FULLNESS = 0.9
 const SHORTEST_START = 200 * MS
@@ -112,6 +119,9 @@ export class Multiplexer {
   /** Packets of pictures that are left for this span. */
   #quota = Infinity
   #wasAudio = false
+  /** Enough of each audio track was sent for data to follow, or it is time anyway. */
+  #hasAudio = false
+  #dataBy = Infinity
 
   constructor(options: MultiplexOptions) {
     this.#options = options
@@ -137,7 +147,8 @@ export class Multiplexer {
   #add(unit: Unit): void {
     this.#until = Math.max(this.#until, timeOf(unit))
     if (this.#running !== null) {
-      this.#lanes.get(unit.pid)?.add(unit)
+      const lane = this.#lanes.get(unit.pid)
+      if (lane?.kind !== 'data' || unit.pts >= this.#firstVideo!.pts) lane?.add(unit)
       return
     }
     this.#early.push(unit)
@@ -203,14 +214,8 @@ export class Multiplexer {
     // Whole ticks of 90 kHz, and a table or two before the first picture.
     this.#now = 300 * Math.floor(Math.min(timeOf(first) - delay, ...firsts.map((time) => time - SHORTEST_START)) / 300)
     this.#base = this.#now
-    const teletext = new Set(map.streams.filter(isTeletext).map(({ pid }) => pid))
-    for (const unit of this.#early.splice(0)) {
-      const lane = this.#lanes.get(unit.pid)
-      // Players count from the lowest PTS: earlier teletext would begin the file without a picture, and GStreamer's playbin3 hangs where
-      // one stream begins 250 ms before another. Subtitles are kept as early as they can be sent: they may last into the first picture.
-      const isEarly = teletext.has(unit.pid) ? unit.pts < first.pts : lane?.kind === 'data' && timeOf(unit) <= this.#now
-      if (!isEarly) lane?.add(unit)
-    }
+    this.#dataBy = timeOf(first) - DATA_LATEST
+    for (const unit of this.#begun(map, first)) this.#lanes.get(unit.pid)?.add(unit)
     const own = declaredProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
     const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
     const tableMs = this.#options.rateKbps === null ? TABLE_VARIABLE_MS : TABLE_MS
@@ -234,6 +239,16 @@ export class Multiplexer {
         ? 0
         : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK / (8 * 184),
     }
+  }
+
+  /** What came before the multiplex could begin. No teletext and no subtitles are earlier than the first frame (subtitles.ts). */
+  #begun(map: ProgramMap, { pts }: Unit): Unit[] {
+    const units = this.#early.splice(0)
+    const isEarly = (unit: Unit): boolean => this.#lanes.get(unit.pid)?.kind === 'data' && unit.pts < pts
+    const kept = units.filter((unit) => !isEarly(unit))
+    const earlier = Map.groupBy(units.filter(isEarly), ({ pid }) => pid)
+    const subtitles = map.streams.filter((stream) => !isTeletext(stream))
+    return [...subtitles.flatMap(({ pid }) => shownAt(pts, earlier.get(pid) ?? [])), ...kept]
   }
 
   #firstSlots(tables: readonly Repeated[]): Repeats {
@@ -332,7 +347,8 @@ export class Multiplexer {
    * would cost them time that never comes back. Audio in between, and first only where it is urgent.
    */
   #balanced(lanes: readonly Lane[], video: Lane, now: number): Lane | null {
-    const others = lanes.filter((lane) => lane !== video)
+    const isDataDue = this.#isDataDue(lanes, now)
+    const others = lanes.filter((lane) => lane !== video && (lane.kind !== 'data' || isDataDue))
     return (
       earliest(others, now, now + CRITICAL) ??
       (this.#wasAudio ? null : earliest(others, now, now + URGENT)) ??
@@ -340,6 +356,12 @@ export class Multiplexer {
       earliest(others, now) ??
       (video.deadline(now) === null ? null : video)
     )
+  }
+
+  #isDataDue(lanes: readonly Lane[], now: number): boolean {
+    this.#hasAudio ||=
+      now >= this.#dataBy || lanes.every(({ kind, sentPackets }) => kind !== 'audio' || sentPackets >= FIRST_PACKETS)
+    return this.#hasAudio
   }
 
   #sendClock(video: Lane, now: number): boolean {
