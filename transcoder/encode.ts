@@ -13,7 +13,7 @@ import { inputFlags } from './ffmpeg/cell.ts'
 import { explainExit } from './ffmpeg/exit.ts'
 import { FIRST_TAKEN, printableCommand, runFfmpeg, type FfmpegResult } from './ffmpeg/run.ts'
 import { logoFile } from './logo.ts'
-import { convey, multiplexOptions } from './multiplex.ts'
+import { convey, multiplexOptions, type Late } from './multiplex.ts'
 import { checkMp4 } from './mp4/boxes.ts'
 import type { Cue } from './mpegts/scan.ts'
 import { ffmpegArgs } from './plan/argv.ts'
@@ -55,6 +55,8 @@ export interface Extras {
   startSeconds: number
   /** Sees what shows of the source's damage. */
   damage: DamageWatch
+  /** Of a transport stream whose encoder exceeded its rate. */
+  onLate?: (late: Late) => void
   /** Of processor time (plan/deadline.ts); undefined = as any other look at a source. */
   cpuSeconds?: number | undefined
 }
@@ -183,7 +185,7 @@ function spawnFfmpeg(
   attempt: Attempt,
   plan: Plan,
   files: readonly string[],
-  { cues = [], pipes = null, cpuSeconds, damage }: Extras,
+  { cues = [], pipes = null, cpuSeconds, damage, onLate }: Extras,
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
@@ -212,7 +214,9 @@ function spawnFfmpeg(
     output.container === 'ts'
       ? async (stream: Readable) => {
           const late = await convey(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
-          if (late > 0) log.warn('access units are late in the multiplex', { path: output.path, late })
+          if (late === 0) return
+          log.warn('access units are late in the multiplex', { path: output.path, late })
+          onLate?.({ path: output.path, count: late })
         }
       : [],
   )

@@ -1,7 +1,8 @@
-// In charge of: an encoder's transport stream on its way through our multiplexer to its file.
+// In charge of: an encoder's transport stream on its way through our multiplexer to its file, and the warning about what came too late.
 // Not in charge of: packets and their order (mux/).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { open } from 'node:fs/promises'
+import type { Warning } from '#contract/errors.ts'
 import type { ServiceSpec } from '#contract/spec.ts'
 import { TaskError } from './failure.ts'
 import type { Cue } from './mpegts/scan.ts'
@@ -20,6 +21,20 @@ function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): nu
 const EARLIER: ServiceSpec = {
   ...{ profile: null, name: 'Service', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
   ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
+}
+
+/** Of one output. */
+export interface Late {
+  path: string
+  count: number
+}
+
+/** None where every access unit was in time. */
+export function lateWarnings(found: readonly Late[]): Warning[] {
+  if (found.length === 0) return []
+  const counts = found.map(({ path, count }) => `${count} of ${path}`).join(', ')
+  const message = `The encoder exceeded its rate: access units reach a decoder after their decoding time (${counts}). A higher video_bitrate avoids it.`
+  return [{ code: 'access_units_late', message }]
 }
 
 /** What the plan says of an output's multiplex. */

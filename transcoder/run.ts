@@ -16,6 +16,7 @@ import { findCues } from './cues.ts'
 import { withCaptionLanguages } from './captionLanguages.ts'
 import { DamageWatch } from './damage/watch.ts'
 import { damageWarnings, summary } from './damage/words.ts'
+import { lateWarnings, type Late } from './multiplex.ts'
 import { Door } from './door.ts'
 import { ENCODE, encode, requireSource } from './encode.ts'
 import { requireClear } from './encrypted.ts'
@@ -230,15 +231,17 @@ async function transcode(
       limit: spec.maxSourceErrors,
       onExceeded: (error) => halt.abort(error),
     })
+    const late: Late[] = []
     const encoded = await encode(attempt, plan, media, {
       damage,
+      onLate: (each) => late.push(each),
       cues: found?.cues,
       pipes: segments,
       startSeconds: begins.startSeconds,
       cpuSeconds: allowed?.cpuSeconds,
     })
     progress.encodeEnded()
-    const warnings = mergeWarnings(plan.warnings, tellDamage(log, damage))
+    const warnings = mergeWarnings(plan.warnings, [...tellDamage(log, damage), ...lateWarnings(late)])
     // While the last bytes leave.
     void logs.send(LOG_MS)
 

@@ -121,6 +121,7 @@ const damage: Row[] = [
 
 const rotated = { video_aspect_ratio: 'rotate_counterclockwise + invert_aspect_ratio' }
 const video: Row[] = [
+  shown('access_units_late', 'an encoder that exceeds its constant rate', 'node/transcoder/late.test.ts'),
   planned(
     'bars_added',
     'an aspect ratio that mpeg2 cannot state',

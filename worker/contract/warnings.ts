@@ -42,6 +42,7 @@ export const WARNING_CODES = [
   'decode_errors',
   'frames_concealed',
   // Of the video.
+  'access_units_late',
   'bars_added',
   'colors_not_converted',
   'deinterlaced',
