@@ -9,8 +9,8 @@ export type Damage =
   | { kind: 'frame'; stream: number | null }
   /** Silence that took the place of missing audio. `context`: the filter that put it there. */
   | { kind: 'silence'; context: string; samples: number }
-  /** Anything else that a demuxer or decoder calls an error. */
-  | { kind: 'message'; text: string }
+  /** Anything else that a demuxer or decoder calls an error. `name`: the demuxer or decoder. */
+  | { kind: 'message'; name: string; text: string }
 
 export interface Reading {
   /** ffmpeg's names of the source's container, as one: "mov,mp4,m4a,3gp,3g2,mj2". */
@@ -101,7 +101,7 @@ function message({ contexts, level, text }: Line, reading: Reading, isDecoding: 
   if (level === 'warning' || contexts.length !== 1 || HARMLESS.some((pattern) => pattern.test(text))) return null
   const [context = ''] = contexts
   const isHere = context === reading.format || (isDecoding && reading.decoders.has(context))
-  return isHere ? { kind: 'message', text: text.slice(0, 200) } : null
+  return isHere ? { kind: 'message', name: context, text: text.slice(0, 200) } : null
 }
 
 /** Of the first input: `vist#0:2/h264`. The logo is the second one. */

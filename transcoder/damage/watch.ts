@@ -5,6 +5,8 @@ import type { TaskError } from '../failure.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
 import type { AudioPlan, Plan } from '../plan/plan.ts'
 import { toNumber } from '../mpegts/rational.ts'
+import { EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cut.ts'
+import type { LastPacket } from './ending.ts'
 import { beginsDecoding, beginsFiltering, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
 import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './words.ts'
 
@@ -17,17 +19,6 @@ export interface WatchOptions {
   limit: number | null
   /** Told once, as soon as there is one too many. */
   onExceeded: (error: TaskError) => void
-}
-
-interface Event {
-  kind: 'packet' | 'frame' | 'message'
-  stream: number | null
-  /** Seconds of the outputs. */
-  seconds: number
-  /** The time is the packet's own, and not taken from the progress. */
-  isExact: boolean
-  /** It is no later than this; infinite until the next report of the progress. */
-  latestSeconds: number
 }
 
 interface Silence {
@@ -44,9 +35,6 @@ const SAME_GAP = 0.1
 const SAME_MOMENT_SECONDS = 5
 /** Formats that have neither a header nor an end: a recording may be cut off anywhere, and what that does to the last packet is no damage. */
 const ENDLESS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
-const EDGE_SECONDS = 1
-const CUT_EVENTS = 2
-const CUT_MESSAGES = 6
 /** Decoding is ahead of what the encoders have written by their look-ahead. */
 const LOOK_AHEAD_SECONDS = 3
 /** ffmpeg's own limit (-max_error_rate), which version 5 applies to all streams together. */
@@ -69,7 +57,8 @@ export class DamageWatch {
   #gaps: (Gap & { context: string })[] = []
   readonly #silences = new Map<string, Silence>()
   readonly #contexts = new Set<string>()
-  readonly #stamped = new Set<string>()
+  readonly #stamped = new Map<string, Event>()
+  #ending: ReadonlyMap<number, LastPacket> = new Map()
   #position = { seconds: 0, speed: 0, at: 0 }
   #hasExceeded = false
 
@@ -118,11 +107,30 @@ export class DamageWatch {
     this.#options.onExceeded(limitError(found, limit))
   }
 
+  /** Errors that the cut end of a transport stream may explain, and its last bytes may show that it does not. */
+  get isInDoubt(): boolean {
+    return this.#events.length > 0 && this.#options.media.formats.includes('mpegts')
+  }
+
+  /** By PID. */
+  endsWith(ending: ReadonlyMap<number, LastPacket>): void {
+    this.#ending = ending
+  }
+
   /** So far. Once ffmpeg has ended: all of it. */
   findings(): Findings {
     for (const context of this.#silences.keys()) this.#close(context)
-    const isEndless = this.#options.media.formats.some((format) => ENDLESS.has(format))
-    return this.#findings(isEndless ? withoutCutEnd(this.#events, (stream) => this.#endOf(stream)) : this.#events)
+    return this.#findings(this.#withoutCutEnd())
+  }
+
+  #withoutCutEnd(): readonly Event[] {
+    const { media, plan } = this.#options
+    if (!media.formats.some((format) => ENDLESS.has(format))) return this.#events
+    const ends = usedStreams(media, plan).map(({ index, id }): End => {
+      const last = id === null ? undefined : this.#ending.get(id)
+      return { stream: index, seconds: this.#endOf(index), last: last ?? null }
+    })
+    return withoutCutEnd(this.#events, ends, this.#endOf(null))
   }
 
   /** Once ffmpeg has ended well. Throws too_many_source_errors, and source_damaged where most of the video is lost, as ffmpeg 7 does. */
@@ -143,22 +151,29 @@ export class DamageWatch {
       this.#fill(damage)
       return
     }
-    const { media, startSeconds } = this.#options
-    const stream = damage.kind === 'message' ? null : damage.stream
-    if (stream !== null && !usedStreams(media, this.#options.plan).some(({ index }) => index === stream)) return
+    const { media, plan, startSeconds } = this.#options
+    const stream = damage.kind === 'message' ? this.#decodedBy(damage.name) : damage.stream
+    if (stream !== null && !usedStreams(media, plan).some(({ index }) => index === stream)) return
     if (damage.kind === 'message' && this.#firstMessage === '') this.#firstMessage = damage.text
     if (this.#events.length >= MOST_EVENTS) {
       this.#uncounted[damage.kind] += 1
       return
     }
     const ticks = damage.kind === 'packet' ? damage.ticks : null
-    // Probing reads the beginning and the end as well.
     const name = `${stream} ${ticks}`
-    if (ticks !== null && this.#stamped.has(name)) return
-    this.#stamped.add(name)
+    const known = this.#stamped.get(name)
+    if (known !== undefined) {
+      // Probing reads the beginning and the end as well; it is decoded now.
+      this.#events = [...this.#events.filter((event) => event !== known), known]
+      return
+    }
     const seconds = ticks === null ? this.#here() : ticks / TICKS_PER_SECOND - startSeconds
-    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), isExact: ticks !== null }
-    if (event.isExact) this.#events.push({ ...event, latestSeconds: event.seconds })
+    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), ticks }
+    if (ticks !== null) {
+      const stamped = { ...event, latestSeconds: event.seconds }
+      this.#stamped.set(name, stamped)
+      this.#events.push(stamped)
+    }
     // However fast the rest of a short source is decoded.
     else if (!this.#isFiltering) this.#events.push({ ...event, seconds: 0, latestSeconds: Number.NEGATIVE_INFINITY })
     else {
@@ -166,6 +181,13 @@ export class DamageWatch {
       this.#events.push(unplaced)
       this.#unplaced.push({ event: unplaced, at: this.#now() })
     }
+  }
+
+  /** null = the demuxer, or one decoder of several with the name. */
+  #decodedBy(name: string): number | null {
+    const { media, plan } = this.#options
+    const own = usedStreams(media, plan).filter(({ codec }) => codec === name || decoderNames[codec]?.includes(name))
+    return own.length === 1 ? own[0]!.index : null
   }
 
   /** What was met since the last report lies between that one and this one, `until`. */
@@ -247,27 +269,6 @@ export class DamageWatch {
     }
     return { ...found, total: totalOf(found) }
   }
-}
-
-/** Of each stream the last packet, where it is the very end, and what the decoder made of it and said of it. */
-function withoutCutEnd(events: readonly Event[], endOf: (stream: number | null) => number): Event[] {
-  const left = new Set(events)
-  const lastOf = (stream: number | null): Event[] => {
-    const own = events.filter((event) => event.stream === stream)
-    const end = endOf(stream) - EDGE_SECONDS
-    return own.slice(own.findLastIndex(({ latestSeconds }) => latestSeconds < end) + 1)
-  }
-  const streams = new Set(events.flatMap(({ stream }) => stream ?? []))
-  for (const stream of streams) {
-    const last = lastOf(stream)
-    const stamped = last.filter(({ isExact }) => isExact).length
-    if (stamped > 1 || last.length - stamped > CUT_EVENTS) continue
-    for (const event of last) left.delete(event)
-  }
-  const isCut = left.size < events.length
-  const words = lastOf(null)
-  if (isCut && words.length <= CUT_MESSAGES) for (const event of words) left.delete(event)
-  return [...left]
 }
 
 function usedStreams(media: MediaInfo, { sourceAudio }: Plan): (VideoStream | AudioStream)[] {

@@ -112,6 +112,50 @@ describe('damage in the middle of a source', () => {
     expect(said('decode_errors')).toMatch(/[1-9]\d* errors? .* at about 0:00:00\.$/)
   })
 
+  const TS_PACKET = 188
+  const pidAt = (bytes: Buffer, at: number) => bytes.readUInt16BE(at + 1) & 0x1fff
+  /** One transport packet of this PID, so far into the file, with a payload that means nothing. */
+  function emptied(bytes: Buffer, pid: number, share: number): Buffer {
+    const copy = Buffer.from(bytes)
+    let at = Math.floor((bytes.length * share) / TS_PACKET) * TS_PACKET
+    // One in the middle of a PES packet, all of which is payload.
+    while (pidAt(copy, at) !== pid || copy[at + 1]! & 0x40 || copy[at + 3]! & 0x20) at += TS_PACKET
+    return copy.fill(0x55, at + 20, at + TS_PACKET)
+  }
+  /** One AAC frame (ADTS, mono) that says more bands than there are: the decoder refuses it, and no other. */
+  function refused(bytes: Buffer, share: number): Buffer {
+    const copy = Buffer.from(bytes)
+    for (let at = Math.floor((bytes.length * share) / TS_PACKET) * TS_PACKET; ; at += TS_PACKET) {
+      const found = pidAt(copy, at) === 257 ? copy.subarray(at, at + TS_PACKET - 16).indexOf('fff1', 4, 'hex') : -1
+      if (found === -1) continue
+      copy.write('01001fff', at + found + 7, 'hex')
+      return copy
+    }
+  }
+
+  describe('of one packet of a second of transport stream, all of which is near its end', () => {
+    const SHORT = `${picture(1)} ${tone(1)} ${H264} -c:a aac`
+
+    test.each([
+      ['its audio', (bytes: Buffer) => refused(bytes, 0.5)],
+      ['its video', (bytes: Buffer) => emptied(bytes, 256, 0.5)],
+    ])('in %s', async (_, damage) => {
+      await attempt(damage(await made('short.ts', SHORT)))
+      expect(door.fails).toEqual([])
+      expect(codes().some((code) => DAMAGE.has(code))).toBe(true)
+    })
+
+    test('in its audio, where the end cuts the video alone', async () => {
+      const bytes = refused(await made('short.ts', SHORT), 0.4)
+      let end = Math.floor((bytes.length * 0.8) / TS_PACKET) * TS_PACKET
+      while (pidAt(bytes, end - TS_PACKET) !== 256 || pidAt(bytes, end) !== 256 || bytes[end + 1]! & 0x40)
+        end += TS_PACKET
+      await attempt(bytes.subarray(0, end))
+      expect(door.fails).toEqual([])
+      expect(codes()).toContain('decode_errors')
+    })
+  })
+
   test('missing audio is counted where silence was put', async () => {
     const whole = await made('gap.ts', AV)
     const audio = 257
