@@ -9,7 +9,7 @@ import { Halt } from '../../../transcoder/failure.ts'
 import { probe } from '../../../transcoder/probe.ts'
 import { runTask, type RunContext } from '../../../transcoder/run.ts'
 import type { Plan } from '../../../transcoder/plan/plan.ts'
-import { FakeDoor, json } from './fake-door.ts'
+import { FakeDoor, json, type Fault } from './fake-door.ts'
 import { describeTask, makeClip, openBench, processesNaming, requestFor, type Bench } from './task-fixture.ts'
 
 const run = promisify(execFile)
@@ -228,16 +228,29 @@ describe('failure is told once, by its code', () => {
     await expectClean()
   })
 
+  /** The plan that is followed says five seconds of a source of four. */
+  const planLonger: Fault = async ({ request, response }) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { plan } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { plan: Plan }
+    const outputs = plan.outputs.map((output) => ({ ...output, durationSeconds: 5 }))
+    json(response, 200, { plan: { ...plan, outputs } })
+    return true
+  }
+
   test('an output shorter than its plan is incomplete', async () => {
     door.task = describeTask({ container: 'mp4' })
-    door.faults.plan = async ({ request, response }) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk as Buffer)
-      const { plan } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { plan: Plan }
-      const outputs = plan.outputs.map((output) => ({ ...output, durationSeconds: 5 }))
-      json(response, 200, { plan: { ...plan, outputs } })
-      return true
-    }
+    door.faults.plan = planLonger
+    await runTask(requestFor(door), bench.context())
+    expect(door.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
+    await expectClean()
+  })
+
+  test('and so is one whose upload is under way when that is found', async () => {
+    door.task = describeTask({ container: 'mp4' })
+    door.faults.plan = planLonger
+    // Never answered: the upload ends with the encode that is discarded.
+    door.faults.uploads = () => true
     await runTask(requestFor(door), bench.context())
     expect(door.fails).toMatchObject([{ error: { code: 'output_incomplete', details: { expected_seconds: 5 } } }])
     await expectClean()
