@@ -14,6 +14,7 @@ import {
 import type { Attempt } from './attempt.ts'
 import { findCues } from './cues.ts'
 import { withCaptionLanguages } from './captionLanguages.ts'
+import { BEGINNING_BYTES, begunWithin, MAY_BE_CUT } from './damage/beginning.ts'
 import { DamageWatch } from './damage/watch.ts'
 import { damageWarnings, summary } from './damage/words.ts'
 import { lateWarnings, type Late } from './multiplex.ts'
@@ -220,6 +221,7 @@ async function transcode(
     })
     if (allowed !== null) due = setTimeout(overdue, dueMs(allowed, performance.now() - began), halt, allowed)
 
+    const beginning = await beginningOf(gateway, media, halt.signal)
     gateway.lastReader()
     progress.enter('transcoding')
     const begins = { cues: found?.cues ?? [], startSeconds: outputStart(spec, media) }
@@ -228,6 +230,7 @@ async function transcode(
       media,
       plan,
       startSeconds: begins.startSeconds,
+      begunWithin: begunWithin(beginning, media),
       limit: spec.maxSourceErrors,
       onExceeded: (error) => halt.abort(error),
     })
@@ -284,6 +287,13 @@ async function alongside<T>(beside: Promise<void> | null, work: () => Promise<T>
   if (worked.status === 'rejected') throw worked.reason
   await beside
   return worked.value
+}
+
+/** Empty where nobody asks, or where another read of the source would be another connection. */
+async function beginningOf(gateway: Gateway, media: MediaInfo, signal: AbortSignal): Promise<Uint8Array> {
+  const mayBeCut = media.formats.some((format) => MAY_BE_CUT.has(format))
+  if (!mayBeCut || !(await gateway.open()).ranges) return new Uint8Array()
+  return gateway.bytes(0, BEGINNING_BYTES, signal)
 }
 
 function tellDamage(log: Log, damage: DamageWatch): Warning[] {

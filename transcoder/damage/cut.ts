@@ -11,6 +11,8 @@ export interface Event {
   ticks: number | null
   /** It is no later than this; infinite until the next report of the progress. */
   latestSeconds: number
+  /** What was said; empty for a packet or a frame. */
+  text: string
 }
 
 export interface End {

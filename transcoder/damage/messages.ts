@@ -42,9 +42,12 @@ export function beginsDecoding(line: string): boolean {
   return line.startsWith('[info] Stream mapping:')
 }
 
-/** The filters are set up with the first decoded frame: what was said before it is of the source's beginning. */
-export function beginsFiltering(line: string): boolean {
-  return /^\[graph[ _]\d+[ _]in/.test(line)
+/**
+ * Index of the stream of the source whose first decoded frame the filters are set up with; null = another line. What was said before the
+ * first of them is of the source's beginning.
+ */
+export function filteredStream(line: string): number | null {
+  return whole(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
 }
 
 /** null = a line that tells of no damage. `isDecoding`: `beginsDecoding` was seen. */

@@ -7,7 +7,7 @@ import type { AudioPlan, Plan } from '../plan/plan.ts'
 import { toNumber } from '../mpegts/rational.ts'
 import { EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cut.ts'
 import type { LastPacket } from './ending.ts'
-import { beginsDecoding, beginsFiltering, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
+import { beginsDecoding, filteredStream, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
 import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './words.ts'
 
 export interface WatchOptions {
@@ -15,6 +15,8 @@ export interface WatchOptions {
   plan: Plan
   /** Where on the source's clock the outputs begin. */
   startSeconds: number
+  /** Indexes of streams that begin within a frame or a group of pictures (beginning.ts). */
+  begunWithin?: ReadonlySet<number>
   /** Errors with which the job still succeeds; null = any number. */
   limit: number | null
   /** Told once, as soon as there is one too many. */
@@ -49,11 +51,12 @@ export class DamageWatch {
   readonly #now: () => number
   #isDecoding = false
   #isFiltering = false
+  /** Indexes of streams of which a frame was decoded. */
+  readonly #decoded = new Set<number>()
   #events: Event[] = []
   /** Of #events, those since the last report. */
   #unplaced: { event: Event; at: number }[] = []
   #uncounted = { packet: 0, frame: 0, message: 0 }
-  #firstMessage = ''
   #gaps: (Gap & { context: string })[] = []
   readonly #silences = new Map<string, Silence>()
   readonly #contexts = new Set<string>()
@@ -75,10 +78,10 @@ export class DamageWatch {
   begin(): void {
     this.#isDecoding = false
     this.#isFiltering = false
+    this.#decoded.clear()
     this.#events = []
     this.#unplaced = []
     this.#uncounted = { packet: 0, frame: 0, message: 0 }
-    this.#firstMessage = ''
     this.#gaps = []
     this.#silences.clear()
     this.#contexts.clear()
@@ -89,7 +92,11 @@ export class DamageWatch {
   /** One line of ffmpeg's. Returns whether it may explain a bad end. */
   readonly line = (text: string): boolean => {
     if (beginsDecoding(text)) this.#isDecoding = true
-    if (beginsFiltering(text)) this.#isFiltering = true
+    const decoded = filteredStream(text)
+    if (decoded !== null) {
+      this.#isFiltering = true
+      this.#decoded.add(decoded)
+    }
     const damage = readDamage(text, this.#reading, this.#isDecoding)
     if (damage !== null) this.#take(damage)
     return isWorthKeeping(text)
@@ -154,7 +161,7 @@ export class DamageWatch {
     const { media, plan, startSeconds } = this.#options
     const stream = damage.kind === 'message' ? this.#decodedBy(damage.name) : damage.stream
     if (stream !== null && !usedStreams(media, plan).some(({ index }) => index === stream)) return
-    if (damage.kind === 'message' && this.#firstMessage === '') this.#firstMessage = damage.text
+    if (stream !== null && this.#isCutBeginning(stream)) return
     if (this.#events.length >= MOST_EVENTS) {
       this.#uncounted[damage.kind] += 1
       return
@@ -168,7 +175,8 @@ export class DamageWatch {
       return
     }
     const seconds = ticks === null ? this.#here() : ticks / TICKS_PER_SECOND - startSeconds
-    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), ticks }
+    const text = damage.kind === 'message' ? damage.text : ''
+    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), ticks, text }
     if (ticks !== null) {
       const stamped = { ...event, latestSeconds: event.seconds }
       this.#stamped.set(name, stamped)
@@ -181,6 +189,11 @@ export class DamageWatch {
       this.#events.push(unplaced)
       this.#unplaced.push({ event: unplaced, at: this.#now() })
     }
+  }
+
+  /** What its decoder refuses before its first frame began before the recording did. */
+  #isCutBeginning(stream: number): boolean {
+    return this.#options.begunWithin?.has(stream) === true && !this.#decoded.has(stream)
   }
 
   /** null = the demuxer, or one decoder of several with the name. */
@@ -238,11 +251,12 @@ export class DamageWatch {
     if (!isKnown) this.#gaps.push({ seconds, lengthSeconds, context })
   }
 
-  /** Audio that begins later than the outputs do. */
+  /** Audio that begins later than the outputs do, or whose first frames were cut. */
   #isBeginning(seconds: number): boolean {
-    const { media, startSeconds } = this.#options
+    const { media, startSeconds, begunWithin } = this.#options
     return media.audio.some(
       (stream) =>
+        (begunWithin?.has(stream.index) === true && seconds < EDGE_SECONDS) ||
         Math.abs((stream.startSeconds ?? startSeconds) - startSeconds - seconds) < SAME_GAP + seconds * SAME_GAP,
     )
   }
@@ -264,7 +278,7 @@ export class DamageWatch {
     const found = {
       packets: counted('packet'),
       frames: counted('frame'),
-      messages: { ...counted('message'), first: this.#firstMessage },
+      messages: { ...counted('message'), first: events.find(({ text }) => text !== '')?.text ?? '' },
       gaps: this.#gaps,
     }
     return { ...found, total: totalOf(found) }

@@ -194,6 +194,52 @@ describe('damage in the middle of a source', () => {
     expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
   })
 
+  describe('a recording that begins anywhere', () => {
+    const MPEG2 = `${picture(6)} ${tone(6)} -c:v mpeg2video -b:v 2M -g 15 -bf 2`
+
+    test.each([
+      ['a program stream with MPEG audio', 'mpg', `${MPEG2} -c:a mp2 -f vob`],
+      ['a program stream with AC-3', 'mpg', `${MPEG2} -c:a ac3 -f vob`],
+      [
+        'H.264 with open groups of pictures',
+        'h264',
+        `${picture(6)} -c:v libx264 -preset fast -x264-params open-gop=1:keyint=25:bframes=3`,
+      ],
+    ])('is not called damaged, and max_source_errors 0 does not end it: %s', async (_, extension, args) => {
+      const whole = await made(`begins.${extension}`, args)
+      const audioProfiles = extension === 'h264' ? { audioProfiles: [] } : {}
+      await attempt(whole.subarray(Math.floor(whole.length * 0.31)), { max_source_errors: 0, ...audioProfiles })
+      expect(door.fails).toEqual([])
+      expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
+    })
+
+    /** Transport streams of HEVC with open groups of pictures, and the places of their key frames. */
+    async function hevc(): Promise<{ bytes: Buffer; keys: number[] }> {
+      const coding = '-c:v libx265 -preset ultrafast -x265-params log-level=error:keyint=25:open-gop=1:bframes=3'
+      const bytes = await made('open.ts', `${picture(4)} ${tone(4)} ${coding} -c:a aac`)
+      const places = Array.from({ length: bytes.length / TS_PACKET }, (_, n) => n * TS_PACKET)
+      // random_access_indicator of the adaptation field.
+      const isKey = (at: number) =>
+        pidAt(bytes, at) === 256 && bytes[at + 3]! & 0x20 && bytes[at + 4]! > 0 && bytes[at + 5]! & 0x40
+      return { bytes, keys: places.filter(isKey) }
+    }
+
+    test('is not called damaged when HEVC begins with a key frame whose leading pictures cannot be decoded', async () => {
+      const { bytes, keys } = await hevc()
+      await attempt(Buffer.concat([bytes.subarray(0, 3 * TS_PACKET), bytes.subarray(keys[1])]))
+      expect(door.fails).toEqual([])
+      expect(codes().filter((code) => DAMAGE.has(code))).toEqual([])
+    })
+
+    test('is warned of when HEVC begins before a key frame, since what its first frames refer to is shown grey', async () => {
+      const { bytes, keys } = await hevc()
+      const within = Math.floor((keys[1]! + keys[2]!) / 2 / TS_PACKET) * TS_PACKET
+      await attempt(Buffer.concat([bytes.subarray(0, 3 * TS_PACKET), bytes.subarray(within)]))
+      expect(door.fails).toEqual([])
+      expect(said('decode_errors')).toContain('Could not find ref')
+    })
+  })
+
   test('more of it than max_source_errors allows ends the job, for good', async () => {
     const bytes = spoiled(await made('limit.mp4', AV))
     await attempt(bytes, { max_source_errors: 0 })
