@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Attempt } from './attempt.ts'
 import { requireWholeLength } from './complete.ts'
-import { ENDING_BYTES, lastPackets } from './damage/ending.ts'
+import { lookAtEnd } from './damage/tail.ts'
 import type { DamageWatch } from './damage/watch.ts'
 import { summary } from './damage/words.ts'
 import { TaskError } from './failure.ts'
@@ -132,7 +132,7 @@ async function encodeOnce(
     requireSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)
     if (!tooSmall) requireGoodExit(result, damage)
-    if (damage.isInDoubt) damage.endsWith(lastPackets(await endOf(attempt)))
+    await lookAtEnd(attempt, damage)
     damage.requireFew()
     if (tooSmall || (await hasBrokenReserve(plan, files))) return 'header too large'
     if (plan.durationSeconds !== null && CUT_ELEMENT.test(result.stderr)) throw cutSource(result.stderr.slice(-200))
@@ -158,12 +158,6 @@ async function encodeOnce(
       await Promise.all(files.map((file) => rm(file, { force: true })))
     }
   }
-}
-
-/** Empty where the source cannot be read in ranges. */
-async function endOf({ gateway, halt }: Attempt): Promise<Uint8Array> {
-  const { size } = await gateway.open()
-  return gateway.bytes(Math.max(0, (size ?? 0) - ENDING_BYTES), ENDING_BYTES, halt.signal)
 }
 
 /** So many at a time: each takes a core for a moment. */

@@ -41,7 +41,8 @@ function lastOf(events: readonly Event[], stream: number | null, endSeconds: num
   return own.slice(own.findLastIndex(({ latestSeconds }) => latestSeconds < endSeconds - EDGE_SECONDS) + 1)
 }
 
-function cutEnd(events: readonly Event[], { stream, seconds, last }: End): Event[] {
+/** Those that its last packet may explain. */
+export function cutEnd(events: readonly Event[], { stream, seconds, last }: End): Event[] {
   if (last?.isWhole === true) return []
   const own = lastOf(events, stream, seconds)
   const stamped = own.filter(({ ticks }) => ticks !== null)
@@ -50,11 +51,12 @@ function cutEnd(events: readonly Event[], { stream, seconds, last }: End): Event
   if (packet !== undefined && last !== null && (packet.ticks! - last.ticks) % CLOCK !== 0) return []
   // The packet is read before it is decoded: what was met before it has another cause.
   const decoded = packet === undefined ? own : own.slice(own.indexOf(packet) + 1)
-  const refused = decoded.findLast(({ kind }) => kind === 'packet')
-  const frame = decoded.findLast(({ kind }) => kind === 'frame')
+  const { packet: refuses = true, frame: conceals = true, message: complains = true } = last?.explains ?? {}
+  const refused = refuses ? decoded.findLast(({ kind }) => kind === 'packet') : undefined
+  const frame = conceals ? decoded.findLast(({ kind }) => kind === 'frame') : undefined
   const found = [packet, refused, frame].filter((event) => event !== undefined)
   // Some decoders only call it an error.
-  return found.length > 0 || last !== null ? [...found, ...fewMessages(decoded)] : []
+  return complains && (found.length > 0 || last !== null) ? [...found, ...fewMessages(decoded)] : found
 }
 
 function fewMessages(events: readonly Event[]): Event[] {

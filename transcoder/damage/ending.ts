@@ -11,12 +11,17 @@ export const ENDING_BYTES = 2 * 1024 * 1024
 export interface LastPacket {
   /** It is complete, and frames end with packets. */
   isWhole: boolean
+  /** What a decoder makes of it, as far as somebody tried (tail.ts). */
+  explains?: { packet: boolean; frame: boolean; message: boolean }
   /** Its DTS, on a clock of 33 bits. */
   ticks: number
+  /** Of its first transport packet, in `transportPackets`. */
+  index: number
 }
 
 interface Unit {
   ticks: number
+  index: number
   /** Of the packet, with its header; 0 = not stated, as video may have it. */
   stated: number
   read: number
@@ -30,29 +35,33 @@ interface Stream {
   isStuffed: boolean
 }
 
+export interface TransportPacket {
+  pid: number
+  bytes: Uint8Array
+}
+
+export function transportPackets(bytes: Uint8Array): TransportPacket[] {
+  const reader = new PacketReader()
+  return [...reader.push(bytes), ...reader.end()].map((packet) => ({ pid: pidOf(packet), bytes: packet }))
+}
+
 /** By PID: the streams of which a packet begins in these bytes. */
 export function lastPackets(bytes: Uint8Array): Map<number, LastPacket> {
   const streams = new Map<number, Stream>()
-  const reader = new PacketReader()
-  const take = (packet: Uint8Array): void => {
+  for (const [index, { pid, bytes: packet }] of transportPackets(bytes).entries()) {
     const payload = payloadOf(packet)
-    if (payload.length === 0) return
-    const pid = pidOf(packet)
-    const isStart = startsUnit(packet)
-    const stamps = isStart ? pesStamps(payload) : null
-    if (isStart && stamps === null) return
+    const stamps = startsUnit(packet) ? pesStamps(payload) : null
+    if (payload.length === 0 || (startsUnit(packet) && stamps === null)) continue
     const stream = streams.get(pid) ?? { units: [], isStuffed: false }
-    if (stamps !== null) stream.units.push({ ...unitOf(payload), ticks: stamps.dts })
+    if (stamps !== null) stream.units.push({ ...unitOf(payload), ticks: stamps.dts, index })
     else if (stream.units.length > 0) stream.units.at(-1)!.read += payload.length
     stream.isStuffed = isStuffed(packet)
     streams.set(pid, stream)
   }
-  for (const packet of reader.push(bytes)) take(packet)
-  for (const packet of reader.end()) take(packet)
   const packets = new Map<number, LastPacket>()
   for (const [pid, stream] of streams) {
-    const ticks = stream.units.at(-1)?.ticks
-    if (ticks !== undefined) packets.set(pid, { ticks, isWhole: isWhole(stream) })
+    const last = stream.units.at(-1)
+    if (last !== undefined) packets.set(pid, { ticks: last.ticks, index: last.index, isWhole: isWhole(stream) })
   }
   return packets
 }
@@ -69,7 +78,7 @@ function isAligned(units: readonly Unit[]): boolean {
   return units.length > 1 && units.filter((unit) => unit.begin !== begin).length <= 1
 }
 
-function unitOf(payload: Uint8Array): Omit<Unit, 'ticks'> {
+function unitOf(payload: Uint8Array): Omit<Unit, 'ticks' | 'index'> {
   const stated = (payload[4]! << 8) | payload[5]!
   const start = 9 + payload[8]!
   // 11 bits: the sync word of MPEG audio, of AAC in ADTS and LATM; of video and AC-3 it is as good as any other number of them.

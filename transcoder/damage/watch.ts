@@ -5,7 +5,7 @@ import type { TaskError } from '../failure.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/media.ts'
 import type { AudioPlan, Plan } from '../plan/plan.ts'
 import { toNumber } from '../mpegts/rational.ts'
-import { EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cut.ts'
+import { cutEnd, EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cut.ts'
 import type { LastPacket } from './ending.ts'
 import { beginsDecoding, filteredStream, isWorthKeeping, readDamage, type Damage, type Reading } from './messages.ts'
 import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './words.ts'
@@ -119,6 +119,19 @@ export class DamageWatch {
     return this.#events.length > 0 && this.#options.media.formats.includes('mpegts')
   }
 
+  /** Of streams that are cut off, where only a decoder may say whether that explains an error. */
+  doubtfulPids(): number[] {
+    return this.#ends().flatMap((end) => {
+      const explained = end.last === null ? [] : cutEnd(this.#events, end)
+      return explained.length > 0 && explained.every(({ ticks }) => ticks === null) ? end.pid : []
+    })
+  }
+
+  /** What tells damage from other lines. */
+  get reading(): Reading {
+    return this.#reading
+  }
+
   /** By PID. */
   endsWith(ending: ReadonlyMap<number, LastPacket>): void {
     this.#ending = ending
@@ -131,13 +144,15 @@ export class DamageWatch {
   }
 
   #withoutCutEnd(): readonly Event[] {
-    const { media, plan } = this.#options
-    if (!media.formats.some((format) => ENDLESS.has(format))) return this.#events
-    const ends = usedStreams(media, plan).map(({ index, id }): End => {
-      const last = id === null ? undefined : this.#ending.get(id)
-      return { stream: index, seconds: this.#endOf(index), last: last ?? null }
+    if (!this.#options.media.formats.some((format) => ENDLESS.has(format))) return this.#events
+    return withoutCutEnd(this.#events, this.#ends(), this.#endOf(null))
+  }
+
+  #ends(): (End & { pid: number })[] {
+    return usedStreams(this.#options.media, this.#options.plan).map(({ index, id }) => {
+      const pid = id ?? -1
+      return { stream: index, pid, seconds: this.#endOf(index), last: this.#ending.get(pid) ?? null }
     })
-    return withoutCutEnd(this.#events, ends, this.#endOf(null))
   }
 
   /** Once ffmpeg has ended well. Throws too_many_source_errors, and source_damaged where most of the video is lost, as ffmpeg 7 does. */

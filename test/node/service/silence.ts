@@ -2,7 +2,9 @@
 // service, frame by frame, and ffmpeg is heard.
 // Not in charge of: how the job ended (hostile.test.ts).
 import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { lastPackets, transportPackets } from '../../../transcoder/damage/ending.ts'
 import { engine } from '../media.ts'
 
 const run = promisify(execFile)
@@ -21,7 +23,8 @@ export type Notice = 'whole' | 'unnoticed' | 'noticed'
 
 export async function noticeOf(damaged: string, whole: Decoded): Promise<{ notice: Notice; complaint: string }> {
   const found = await decode(damaged)
-  const { complaint } = found
+  const complaint =
+    found.complaint !== '' && damaged.endsWith('.ts') ? await complaintBeforeEnd(damaged) : found.complaint
   const own = new Set(whole.frames)
   // A recording that is cut off anywhere ends in one frame, or one packet of audio, of which a part is missing.
   const strange = found.frames.filter((frame) => !own.has(frame)).length
@@ -30,6 +33,16 @@ export async function noticeOf(damaged: string, whole: Decoded): Promise<{ notic
   const isCut = strange <= 2 && found.frames.slice(0, -3).every((frame) => own.has(frame))
   if (isCut && startsAlike(found.frames, whole.frames)) return { notice: 'whole', complaint }
   return { notice: complaint === '' ? 'unnoticed' : 'noticed', complaint }
+}
+
+/** Of a transport stream without the last packet of each stream, which the end of the file may cut in two. */
+async function complaintBeforeEnd(path: string): Promise<string> {
+  const bytes = await readFile(path)
+  const ending = lastPackets(bytes)
+  const kept = transportPackets(bytes).filter(({ pid }, index) => index < (ending.get(pid)?.index ?? Infinity))
+  const shorter = path.replace(/\.ts$/, '.shorter.ts')
+  await writeFile(shorter, Buffer.concat(kept.map((packet) => packet.bytes)))
+  return (await decode(shorter)).complaint
 }
 
 function startsAlike(some: readonly string[], all: readonly string[]): boolean {

@@ -114,13 +114,13 @@ describe('damage in the middle of a source', () => {
 
   const TS_PACKET = 188
   const pidAt = (bytes: Buffer, at: number) => bytes.readUInt16BE(at + 1) & 0x1fff
-  /** One transport packet of this PID, so far into the file, with a payload that means nothing. */
+  /** One transport packet of this PID, so far into the file, filled with zeros: a slice ends there. */
   function emptied(bytes: Buffer, pid: number, share: number): Buffer {
     const copy = Buffer.from(bytes)
     let at = Math.floor((bytes.length * share) / TS_PACKET) * TS_PACKET
     // One in the middle of a PES packet, all of which is payload.
     while (pidAt(copy, at) !== pid || copy[at + 1]! & 0x40 || copy[at + 3]! & 0x20) at += TS_PACKET
-    return copy.fill(0x55, at + 20, at + TS_PACKET)
+    return copy.fill(0, at + 20, at + TS_PACKET)
   }
   /** One AAC frame (ADTS, mono) that says more bands than there are: the decoder refuses it, and no other. */
   function refused(bytes: Buffer, share: number): Buffer {
@@ -154,6 +154,26 @@ describe('damage in the middle of a source', () => {
       expect(door.fails).toEqual([])
       expect(codes()).toContain('decode_errors')
     })
+  })
+
+  test('in a video whose end cuts off a frame before its first slice', async () => {
+    const bytes = emptied(await made('short.ts', `${picture(1)} ${tone(1)} ${H264} -c:a aac`), 256, 0.4)
+    const places = Array.from({ length: bytes.length / TS_PACKET }, (_, n) => n * TS_PACKET)
+    const starts = places.filter((at) => pidAt(bytes, at) === 256 && (bytes[at + 1]! & 0x40) !== 0)
+    const at = starts.at(-3)!
+    const cut = Buffer.from(bytes.subarray(0, at + TS_PACKET))
+    // No adaptation field; then the PES header with PTS alone, a delimiter and filler data, which is not over.
+    const header = bytes.indexOf(Buffer.from('000001e0', 'hex'), at)
+    const pes = Buffer.from(bytes.subarray(header, header + 14))
+    pes[7] = 0x80
+    pes[8] = 5
+    cut.fill(0xff, at + 4)
+    cut[at + 3] = 0x10 | (cut[at + 3]! & 15)
+    pes.copy(cut, at + 4)
+    Buffer.from('0000000109f0000000010c', 'hex').copy(cut, at + 18)
+    await attempt(cut)
+    expect(door.fails).toEqual([])
+    expect(codes()).toContain('frames_concealed')
   })
 
   test('missing audio is counted where silence was put', async () => {
