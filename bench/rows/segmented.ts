@@ -123,7 +123,10 @@ async function firstStored(client: Client, { _auto_generated_id_: id }: Created)
   }
 }
 
-/** The most bytes that the files below a directory had together. */
+/** Bytes of one block of `stat`, whatever the disk's own are (stat(2)). */
+const BLOCK_BYTES = 512
+
+/** The most bytes that the files below a directory took on the disk together: the bytes kept of a source are a sparse file. */
 function watchDirectory(directory: string): { stop: () => Promise<number> } {
   let peak = 0
   const stopped = new AbortController()
@@ -133,7 +136,7 @@ function watchDirectory(directory: string): { stop: () => Promise<number> } {
       const sizes = await Promise.all(
         names.map((name) =>
           stat(join(directory, name)).then(
-            (found) => (found.isFile() ? found.size : 0),
+            (found) => (found.isFile() ? found.blocks * BLOCK_BYTES : 0),
             () => 0,
           ),
         ),
