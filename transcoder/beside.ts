@@ -94,6 +94,40 @@ function acceptable<Facts extends MediaFacts | null>(facts: Facts): Facts {
   return facts
 }
 
+/**
+ * What goes on beside an attempt's work, and is over when the work is. What ends the attempt in it ends the work at once.
+ */
+export class Beside {
+  readonly #halt: AbortController
+  readonly #all: Promise<void>[] = []
+
+  constructor(halt: AbortController) {
+    this.#halt = halt
+  }
+
+  /** @returns once it is over; never rejects */
+  run(work: () => Promise<void>): Promise<void> {
+    const over = work().catch((error: unknown) => this.#halt.abort(error))
+    this.#all.push(over)
+    return over
+  }
+
+  /** Never rejects. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#all)
+  }
+
+  /** What `work` comes to, once all that it began here is over as well: no end of an attempt goes out before it. */
+  async around<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } finally {
+      await this.settled()
+      this.#halt.signal.throwIfAborted()
+    }
+  }
+}
+
 /** undefined: it failed, which is a line of the log. */
 async function beside<T>({ log, halt }: Attempt, what: string, work: () => Promise<T>): Promise<T | undefined> {
   try {

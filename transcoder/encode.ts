@@ -58,6 +58,8 @@ export interface Extras {
   damage: DamageWatch
   /** Of a transport stream whose encoder exceeded its rate. */
   onLate?: (late: Late) => void
+  /** Who else reads the source: the source is judged once nobody does. Never rejects. */
+  readers?: Promise<unknown> | undefined
   /** Of processor time (plan/deadline.ts); undefined = as any other look at a source. */
   cpuSeconds?: number | undefined
 }
@@ -128,6 +130,7 @@ async function encodeOnce(
     produced()
     growth.poke()
     await growth.stop()
+    await extras.readers
     halt.signal.throwIfAborted()
     requireSource(attempt)
     const tooSmall = /reserved_moov_size is too small/.test(result.stderr)

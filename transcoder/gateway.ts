@@ -26,6 +26,9 @@ export class Gateway {
   #port = 0
   #bytesServed = 0
   #position = 0
+  /** What requests wait for. */
+  #admitted: Promise<void> = Promise.resolve()
+  #admit: () => void = () => undefined
 
   private constructor(
     source: (input: ReadInput, options: SourceOptions) => Source,
@@ -69,6 +72,18 @@ export class Gateway {
   async open(): Promise<{ size: number | null; ranges: boolean; head: Uint8Array }> {
     const { size, ranges } = await this.#source.open()
     return { size, ranges, head: this.#source.head }
+  }
+
+  /** From now on requests wait until `release`: a program may start before there is what it reads. */
+  hold(): void {
+    this.release()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#admitted = promise
+    this.#admit = resolve
+  }
+
+  release(): void {
+    this.#admit()
   }
 
   /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
@@ -143,6 +158,7 @@ export class Gateway {
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405)
     const gone = new AbortController()
     response.on('close', () => gone.abort())
+    await this.#admitted
     // 410 and not 5xx: ffmpeg would come back for those, and nothing will be there.
     if (this.#source.failure !== null) return refuse(410)
     const facts = await this.#source.open().catch(() => null)

@@ -12,6 +12,12 @@ import type { MediaInfo } from './plan/media.ts'
 
 const PROBE_TIMEOUT_MS = 120_000
 
+export interface ProbeOptions {
+  signal?: AbortSignal
+  cwd: string
+  deep?: boolean
+}
+
 /**
  * `url` is the loopback gateway's address or a `file:` URL. Throws TaskError (source_not_media, source_damaged, …); when
  * `signal` aborts, its reason.
@@ -19,8 +25,13 @@ const PROBE_TIMEOUT_MS = 120_000
 export async function probe(
   engine: Engine,
   url: string,
-  options: { signal?: AbortSignal; cwd: string; deep?: boolean; program?: number | null },
+  options: ProbeOptions & { program?: number | null },
 ): Promise<MediaInfo> {
+  return readProbe(await askFfprobe(engine, url, options), options.program ?? null)
+}
+
+/** What ffprobe says, before it is known what is wanted of it. Throws as `probe` does. */
+export async function askFfprobe(engine: Engine, url: string, options: ProbeOptions): Promise<ProbeDocument> {
   const args = [
     ...inputFlags(url),
     ...(options.deep === true ? deepProbe : []),
@@ -35,18 +46,22 @@ export async function probe(
     '-i',
     url,
   ]
-  let text: string
   try {
-    text = await runFfprobe(engine, args, {
+    const text = await runFfprobe(engine, args, {
       ...options,
       purpose: url.startsWith('file:') ? 'probe an output' : 'probe the source',
       timeoutMs: PROBE_TIMEOUT_MS,
     })
+    return JSON.parse(text) as ProbeDocument
   } catch (error) {
     options.signal?.throwIfAborted()
     throw error instanceof FfprobeError ? explain(error) : error
   }
-  const media = readMedia(JSON.parse(text) as ProbeDocument, options.program ?? null)
+}
+
+/** `program`: the one that is wanted of a transport stream; null = any. Throws TaskError source_not_media. */
+export function readProbe(document: ProbeDocument, program: number | null): MediaInfo {
+  const media = readMedia(document, program)
   if (media.video === null && media.audio.length === 0)
     throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
       details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },

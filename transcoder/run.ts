@@ -27,6 +27,7 @@ import type { Engine } from './ffmpeg/locate.ts'
 import { Gateway } from './gateway.ts'
 import type { SourceOptions } from './gateway/source.ts'
 import { prepareInput } from './input/prepare.ts'
+import { HeadStart } from './headStart.ts'
 import { inspect } from './inspect.ts'
 import { JobLog } from './jobLog.ts'
 import type { Log } from './log.ts'
@@ -41,12 +42,12 @@ import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
 import { looksDeeper } from './plan/streamCount.ts'
 import { sourceReport } from './plan/sourceReport.ts'
-import { probe } from './probe.ts'
+import { readProbe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
 import { finishPackage } from './segments/manifests.ts'
 import { SegmentPipeline } from './segments/pipeline.ts'
 import type { Settings } from './settings.ts'
-import { LogSender, measureFiles, measurePackage, sendPreview, sendSource } from './beside.ts'
+import { Beside, LogSender, measureFiles, measurePackage, sendPreview, sendSource } from './beside.ts'
 import { Lanes } from './upload/lanes.ts'
 import { openWorkspace, requireSpace } from './workspace.ts'
 
@@ -103,19 +104,29 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
     told.engine = located.version
     // The command that takes longest is shown while it runs.
     const engine = told.watch(located, (purpose) => void (purpose === ENCODE && logs.send(LOG_MS)))
+    // The answer, the beginning of the source and ffprobe's own start do not wait for each other.
+    const asked = door.task(halt.signal)
+    asked.catch(() => undefined) // told by `transcode`
     const workspace = await openWorkspace(settings.workDir, engine.cell?.user)
     cleanups.push(() => workspace.remove())
     told.directory = workspace.root
     const gateway = await Gateway.start(
       (range, etag, signal) => door.input(range, etag, signal),
       halt.signal,
-      (error) => halt.abort(error),
+      // An attempt that the service does not know ends with what the service says of it.
+      (reason) => void asked.then(() => halt.abort(reason)).catch(() => undefined),
       { ...context.source, seenFile: join(workspace.root, 'seen') },
     )
     cleanups.push(() => gateway.close())
     secrets.push(gateway.secret)
     const attempt = { engine, settings, log, door, gateway, workspace, lanes, progress, halt }
-    const finished = await transcode(attempt, request, { outlook: context.outlook, logs })
+    gateway.open().catch(() => undefined) // told through `onFailure`, and to those that wait for it
+    const start = new HeadStart(attempt)
+    cleanups.push(() => start.end())
+    const beside = new Beside(halt)
+    const finished = await beside.around(() =>
+      transcode(attempt, request, { asked, start, beside, outlook: context.outlook, logs }),
+    )
     context.outlook?.ending()
     // Before the end, so that it is there when the job has ended.
     await logs.complete(LOG_MS)
@@ -140,14 +151,23 @@ export async function runTask(request: RunRequest, context: RunContext): Promise
   }
 }
 
+/** What one attempt at a task goes on with. */
+interface Surroundings {
+  asked: Promise<TaskDescription>
+  start: HeadStart
+  beside: Beside
+  outlook: Outlook | undefined
+  logs: LogSender
+}
+
 /** get the task → probe → plan → encode, with outputs leaving alongside → send the rest → what to commit. A dry run ends with its plan. */
 async function transcode(
   attempt: Attempt,
   request: RunRequest,
-  { outlook, logs }: { outlook: Outlook | undefined; logs: LogSender },
+  { asked, start, beside, outlook, logs }: Surroundings,
 ): Promise<FinishPost | EstimatePost> {
   const { door, gateway, engine, settings, workspace, progress, log, halt } = attempt
-  const task = await door.task(halt.signal)
+  const task = await asked
   requireOurs(task, request)
   logs.wanted = task.takes?.log === true
   log.info('task accepted', { job: task.job_id })
@@ -164,8 +184,8 @@ async function transcode(
     // An event may have been waited for until it ended, for hours.
     const began = performance.now()
     const spec = toSpec(task.config, task.input_name)
-    const wanted = { signal: halt.signal, cwd: workspace.cwd, program: spec.program }
-    const media = await probe(engine, gateway.url, wanted).catch(async (error: unknown) => {
+    const probed = start.probe().then((document) => readProbe(document, spec.program))
+    const media = await probed.catch(async (error: unknown) => {
       requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
       await requireClear(gateway, spec, null, halt.signal)
       throw error
@@ -182,25 +202,26 @@ async function transcode(
     let hasCaptions = true
     const survey = async () => {
       const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
-      // A still is made while captions are looked for; of a source that is read in order only behind, since that is one
-      // connection. In the end neither a plan nor a failure to plan goes out before it.
+      // A still is made beside all that follows; of a source that is read in order only behind the look for captions, since that
+      // is one connection.
       const early = (await gateway.open()).ranges && !looksDeeper(spec, media)
       const clear = requireClear(gateway, spec, media, halt.signal)
-      // No still of an encrypted source: it would show noise. That it is encrypted is what the job ends with.
-      const still = early ? clear.then(() => sendPreview(attempt, task, media)) : null
-      return alongside(still, async () => {
-        const [seen] = await Promise.all([inspect(engine, gateway.url, spec, media, places), clear])
-        const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
-        hasCaptions = inspected.video?.closedCaptions === true
-        // Before anything is measured or refused: a client sees what the source is also where planning fails.
-        await tellSource(inspected)
-        if (still === null) await sendPreview(attempt, task, inspected)
-        const options = { ...places, threads: settings.threads }
-        const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
-        requireSource(attempt)
-        if (known.video?.scan !== inspected.video?.scan) await tellSource(known)
-        return { media: known, plan: planJob(spec, known, engine.features, found, logo) }
-      })
+      // Of an encrypted source that would be noise; that it is encrypted is what the job ends with.
+      const preview = () => sendPreview(attempt, task, media)
+      if (early) void beside.run(async () => clear.then(preview, () => undefined))
+      const [seen] = await Promise.all([inspect(engine, gateway.url, spec, media, places), clear])
+      const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
+      hasCaptions = inspected.video?.closedCaptions === true
+      // Before anything is measured or refused: a client sees what the source is also where planning fails.
+      const told = beside.run(() => tellSource(inspected))
+      if (!early) await sendPreview(attempt, task, inspected)
+      const options = { ...places, threads: settings.threads }
+      const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
+      requireSource(attempt)
+      if (known.video?.scan !== inspected.video?.scan) void beside.run(() => told.then(() => tellSource(known)))
+      const plan = planJob(spec, known, engine.features, found, logo)
+      await told
+      return { media: known, plan }
     }
     if (task.kind === 'plan') {
       const { media: known, plan } = await survey()
@@ -241,6 +262,7 @@ async function transcode(
       cues: found?.cues,
       pipes: segments,
       startSeconds: begins.startSeconds,
+      readers: beside.settled(),
       cpuSeconds: allowed?.cpuSeconds,
     })
     progress.encodeEnded()
@@ -279,14 +301,6 @@ async function transcode(
     clearTimeout(deadline)
     clearTimeout(due)
   }
-}
-
-/** What `work` comes to, once `beside` is over as well. */
-async function alongside<T>(beside: Promise<void> | null, work: () => Promise<T>): Promise<T> {
-  const [, worked] = await Promise.allSettled([beside, work()])
-  if (worked.status === 'rejected') throw worked.reason
-  await beside
-  return worked.value
 }
 
 /** Empty where nobody asks, or where another read of the source would be another connection. */

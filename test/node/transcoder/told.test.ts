@@ -121,6 +121,21 @@ describe('the poster', () => {
     expect(door.fails).toMatchObject([{ error: { code: 'audio_stream_missing' } }])
   })
 
+  test('does not keep the encode waiting, and is there before the end', async () => {
+    door.faults.preview = async () => {
+      await door.until(() => door.beats.some(({ phase }) => phase === 'transcoding'))
+      return false
+    }
+    let before = -1
+    door.faults.finish = () => {
+      before = door.previews.length
+      return false
+    }
+    await run()
+    expect(before).toBe(1)
+    expect(door.finished?.objects).toHaveLength(1)
+  })
+
   /** Size and mean Y, U, V of the only one. */
   async function poster(): Promise<{ size: string; mean: [number, number, number] }> {
     expect(door.previews).toHaveLength(1)
