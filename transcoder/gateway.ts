@@ -16,6 +16,11 @@ export interface Verdict {
   size: number | null
 }
 
+export interface Held {
+  url: string
+  release: () => void
+}
+
 export class Gateway {
   readonly #server: Server
   #source: Source
@@ -26,9 +31,8 @@ export class Gateway {
   #port = 0
   #bytesServed = 0
   #position = 0
-  /** What requests wait for. */
-  #admitted: Promise<void> = Promise.resolve()
-  #admit: () => void = () => undefined
+  /** What requests wait for, by path. */
+  readonly #held = new Map<string, Promise<void>>()
 
   private constructor(
     source: (input: ReadInput, options: SourceOptions) => Source,
@@ -74,16 +78,12 @@ export class Gateway {
     return { size, ranges, head: this.#source.head }
   }
 
-  /** From now on requests wait until `release`: a program may start before there is what it reads. */
-  hold(): void {
-    this.release()
+  /** Another address of the source, at which requests wait until `release`: a program may start before there is what it reads. */
+  hold(): Held {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#admitted = promise
-    this.#admit = resolve
-  }
-
-  release(): void {
-    this.#admit()
+    const name = `-${this.#held.size + 1}`
+    this.#held.set(`${this.#path}${name}`, promise)
+    return { url: `${this.url}${name}`, release: resolve }
   }
 
   /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
@@ -154,11 +154,12 @@ export class Gateway {
     }
     // The host is checked against DNS rebinding: a name that resolves to loopback is not this address.
     const host = (request.headers.host ?? '').replace(/:\d+$/, '')
-    if (host !== '127.0.0.1' || request.url !== this.#path) return refuse(404)
+    const path = request.url ?? ''
+    if (host !== '127.0.0.1' || (path !== this.#path && !this.#held.has(path))) return refuse(404)
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405)
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    await this.#admitted
+    await this.#held.get(path)
     // 410 and not 5xx: ffmpeg would come back for those, and nothing will be there.
     if (this.#source.failure !== null) return refuse(410)
     const facts = await this.#source.open().catch(() => null)

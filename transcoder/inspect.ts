@@ -26,6 +26,8 @@ export interface Places {
   /** Directory for a file that is removed at once. */
   scratch: string
   signal?: AbortSignal
+  /** The pictures, where a run that began earlier took them out; null = none did. */
+  early?: Promise<Uint8Array | null>
 }
 
 /** The same source with more known about it. What cannot be found out stays unknown: planning then says so in a warning. */
@@ -105,9 +107,32 @@ async function extractPictures(
 ): Promise<{ pictures: Uint8Array; codec: PictureCodec } | null> {
   const kind = elementary[stream.codec]
   if (kind === undefined) return null
-  const limits = ['-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`]
-  const output = ['-map', pad, '-c', 'copy', ...limits, '-f', kind.format]
-  return { pictures: await extract(engine, input, output, places), codec: kind.codec }
+  const early = (await places.early) ?? null
+  if (early !== null) return { pictures: early, codec: kind.codec }
+  return { pictures: await extract(engine, input, picturesOf(pad, kind.format), places), codec: kind.codec }
+}
+
+function picturesOf(pad: string, format: string): string[] {
+  return ['-map', pad, '-c', 'copy', '-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`, '-f', format]
+}
+
+/** The commonest codec, and where its video is in a source of one program. */
+const EARLY = { codec: 'h264', pad: videoPad(null) }
+
+/** Whether what `beginPictures` takes out is this source's video. */
+export function isTakenEarly(media: MediaInfo): boolean {
+  return media.video?.codec === EARLY.codec && videoPad(pidsOf(media)) === EARLY.pad
+}
+
+/** Before it is known what the source is. Null where that failed. Never rejects. */
+export async function beginPictures(engine: Programs, url: string, places: Places): Promise<Uint8Array | null> {
+  try {
+    const input = [...inputFlags(url), '-i', url]
+    const taken = await extract(engine, input, picturesOf(EARLY.pad, EARLY.codec), places)
+    return taken.length > 0 ? taken : null
+  } catch {
+    return null
+  }
 }
 
 /** Codecs whose pictures carry user data, and ffmpeg's muxer that writes them with start codes. */

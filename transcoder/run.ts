@@ -42,7 +42,6 @@ import type { Plan } from './plan/plan.ts'
 import { outputStart } from './plan/start.ts'
 import { looksDeeper } from './plan/streamCount.ts'
 import { sourceReport } from './plan/sourceReport.ts'
-import { readProbe } from './probe.ts'
 import { Progress, startHeartbeat } from './report.ts'
 import { finishPackage } from './segments/manifests.ts'
 import { SegmentPipeline } from './segments/pipeline.ts'
@@ -184,8 +183,7 @@ async function transcode(
     // An event may have been waited for until it ended, for hours.
     const began = performance.now()
     const spec = toSpec(task.config, task.input_name)
-    const probed = start.probe().then((document) => readProbe(document, spec.program))
-    const media = await probed.catch(async (error: unknown) => {
+    const media = await start.probe(spec.program).catch(async (error: unknown) => {
       requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
       await requireClear(gateway, spec, null, halt.signal)
       throw error
@@ -201,20 +199,21 @@ async function transcode(
     // Until somebody looked, there may be some.
     let hasCaptions = true
     const survey = async () => {
-      const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal }
+      const early = start.pictures(looksDeeper(spec, media) ? null : media)
+      const places = { cwd: workspace.cwd, scratch: workspace.out, signal: halt.signal, early }
       // A still is made beside all that follows; of a source that is read in order only behind the look for captions, since that
       // is one connection.
-      const early = (await gateway.open()).ranges && !looksDeeper(spec, media)
+      const ranges = (await gateway.open()).ranges && !looksDeeper(spec, media)
       const clear = requireClear(gateway, spec, media, halt.signal)
       // Of an encrypted source that would be noise; that it is encrypted is what the job ends with.
       const preview = () => sendPreview(attempt, task, media)
-      if (early) void beside.run(async () => clear.then(preview, () => undefined))
+      if (ranges) void beside.run(async () => clear.then(preview, () => undefined))
       const [seen] = await Promise.all([inspect(engine, gateway.url, spec, media, places), clear])
       const inspected = await withCaptionLanguages(gateway, spec, seen, halt.signal)
       hasCaptions = inspected.video?.closedCaptions === true
       // Before anything is measured or refused: a client sees what the source is also where planning fails.
       const told = beside.run(() => tellSource(inspected))
-      if (!early) await sendPreview(attempt, task, inspected)
+      if (!ranges) await sendPreview(attempt, task, inspected)
       const options = { ...places, threads: settings.threads }
       const known = await measure(engine, gateway.url, { spec, media: inspected }, options)
       requireSource(attempt)
@@ -231,7 +230,7 @@ async function transcode(
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
     // A transcoder of before stored the plan, and nothing else.
-    if (isPlanned(task)) await tellSource(media)
+    if (isPlanned(task)) await Promise.all([tellSource(media), start.end()])
     const plan = await agreeOnPlan(attempt, task, async () => (await survey()).plan)
     await requireRoom(attempt, plan)
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)

@@ -82,11 +82,17 @@ test('where the task kept it waiting for too long, another ffprobe is asked', as
     const runs: (number | null)[] = []
     const engine = { ...bench.engine, onRun: () => (end: { code: number | null }) => void runs.push(end.code) }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no more of an attempt is used
-    const attempt = { engine, gateway, workspace: { cwd: bench.directory }, halt } as unknown as Attempt
+    const attempt = {
+      engine,
+      gateway,
+      workspace: { cwd: bench.directory, out: bench.directory },
+      halt,
+    } as unknown as Attempt
     const start = new HeadStart(attempt, 0)
-    expect((await start.probe()).format?.format_name).toContain('mp4')
+    expect((await start.probe(null)).formats).toContain('mp4')
     // The first was ended before it had read anything.
     expect(runs).toEqual([null, 0])
+    expect(await start.pictures(null)).toBeNull()
     expect(halt.signal.aborted).toBe(false)
   } finally {
     await gateway.close()
