@@ -4,8 +4,8 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import { buildWeb } from './scripts/web.ts'
-import { PATIENCE_MS, TEST_PATIENCE_MS } from './test/node/patience.ts'
+import { buildWeb } from './scripts/buildWeb.ts'
+import { PATIENCE_MS, TEST_PATIENCE_MS } from './test/support/timeouts.ts'
 
 // Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
 await buildWeb()
@@ -51,7 +51,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
-          setupFiles: ['./test/worker/setup.ts'],
+          setupFiles: ['./test/worker/support/setup.ts'],
           testTimeout: TEST_PATIENCE_MS,
           expect,
         },
@@ -71,7 +71,7 @@ export default defineConfig({
           name: 'containers',
           env: ownBase,
           include: ['test/containers/**/*.test.ts'],
-          globalSetup: ['test/containers/times.ts'],
+          globalSetup: ['test/containers/timings.ts'],
           testTimeout: 10 * 60_000,
           hookTimeout: 120_000,
           expect,

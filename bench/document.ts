@@ -2,7 +2,7 @@
 // Not in charge of: the text around it, which people write.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ROOT } from '../scripts/local/settings.ts'
+import { ROOT } from '../scripts/local/localSettings.ts'
 import { cells, HEAD, type Row } from './table.ts'
 
 const PATH = join(ROOT, 'docs', 'performance.md')

@@ -45,7 +45,7 @@ if (unknown.length > 0 || (runs !== null && !(Number.isInteger(runs) && runs > 0
   process.exit(2)
 }
 
-// An exit and not the default, so that what was started is stopped (service.ts).
+// An exit and not the default, so that what was started is stopped (benchService.ts).
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 const rows: Row[] = []

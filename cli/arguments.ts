@@ -1,7 +1,7 @@
 // In charge of: words of a command line → a command with its options, wherever they stand, or what is wrong with them.
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { commands, common, isCommand, type Command, type CommandName, type Option } from './commands.ts'
-import { UsageError } from './failure.ts'
+import { commands, common, isCommand, type Command, type CommandName, type Option } from './commandTable.ts'
+import { UsageError } from './cliErrors.ts'
 
 export type Values = Record<string, string | boolean | string[] | undefined>
 

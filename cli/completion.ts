@@ -1,5 +1,5 @@
 // In charge of: completion scripts of three shells, from the table of commands.
-import { commands, common, type Command } from './commands.ts'
+import { commands, common, type Command } from './commandTable.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 

@@ -1,5 +1,5 @@
 // In charge of: the help, from the table of commands, within the width of a terminal.
-import { commands, common, type Command, type CommandName, type Option } from './commands.ts'
+import { commands, common, type Command, type CommandName, type Option } from './commandTable.ts'
 import { wrap } from './text/terminal.ts'
 
 const WIDTH = 80

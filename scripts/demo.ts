@@ -1,22 +1,22 @@
 // In charge of: `npm run demo [-- FILE]`: a service of its own, one job through it, its outputs downloaded and checked.
-// Not in charge of: how the service is put together (local/supervisor.ts), each step (demo/).
+// Not in charge of: how the service is put together (local/localService.ts), each step (demo/).
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import type { JobRead } from '#contract/answers.ts'
-import type { PublicStatus } from '#contract/status.ts'
-import { jobProgress } from '../cli/meters.ts'
-import { progressLine } from '../cli/progress.ts'
-import { Client } from '../client/client.ts'
-import { download } from '../client/download.ts'
-import { follow } from '../client/follow.ts'
+import type { JobRead } from '#contract/api/answers.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { jobProgress } from '../cli/text/progressState.ts'
+import { progressLine } from '../cli/text/progressLine.ts'
+import { Client } from '../client/nodeClient.ts'
+import { download } from '../client/download/downloadFile.ts'
+import { follow } from '../client/followJob.ts'
 import { locateEngine, type Engine } from '../transcoder/ffmpeg/locate.ts'
-import { checkOutput } from './demo/check.ts'
-import { makeOrder } from './demo/order.ts'
-import { makeClip, readSource, requireFile, type Source } from './demo/source.ts'
-import { readSettings, STARTED_FROM } from './local/settings.ts'
-import { stopOnSignals } from './local/signals.ts'
-import { LocalService, type RunningService } from './local/supervisor.ts'
+import { checkOutput } from './demo/checkOutput.ts'
+import { makeOrder } from './demo/demoJob.ts'
+import { makeClip, readSource, requireFile, type Source } from './demo/demoSource.ts'
+import { readSettings, STARTED_FROM } from './local/localSettings.ts'
+import { stopOnSignals } from './local/processes/stopSignals.ts'
+import { LocalService, type RunningService } from './local/localService.ts'
 
 const POLL_MS = 300
 /** A restarting Worker is away for some seconds. */

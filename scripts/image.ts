@@ -1,6 +1,6 @@
 // In charge of: `npm run image`: builds the transcoder's image with the Docker engine of this machine and says what came of it.
-// Not in charge of: how (image/build.ts); test/node/deploy/image.test.ts runs it and passes jobs through.
-import { buildImage, IMAGE } from './image/build.ts'
+// Not in charge of: how (image/buildImage.ts); test/node/deploy/image.test.ts runs it and passes jobs through.
+import { buildImage, IMAGE } from './image/buildImage.ts'
 import { engineVersion } from './image/docker.ts'
 
 const version = await engineVersion()

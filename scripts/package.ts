@@ -6,8 +6,8 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build, type BuildOptions } from 'esbuild'
-import { writtenOut } from './package/contract.ts'
-import { flatDeclarations } from './package/declarations.ts'
+import { writtenOut } from './package/contractTypes.ts'
+import { flatDeclarations } from './package/flatDeclarations.ts'
 
 const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '..')
@@ -51,7 +51,7 @@ async function programs({ version }: Manifest): Promise<void> {
 
 async function types(): Promise<void> {
   await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'client'], { cwd: ROOT })
-  const places = { contract: join(ROOT, '.tsbuild/contract/worker/contract'), replaced: writtenOut() }
+  const places = { contract: join(ROOT, '.tsbuild/contract/contract'), replaced: writtenOut() }
   const declarationsOf = (entry: string): Promise<string> =>
     flatDeclarations(join(ROOT, '.tsbuild/client/client', `${entry}.d.ts`), places)
   const forNode = await declarationsOf('index')

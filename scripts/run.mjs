@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { install } from './packages/install.mjs'
-import { lacking } from './packages/lacking.mjs'
+import { install } from './npm/installPackages.mjs'
+import { lacking } from './npm/missingPackages.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const NODE = join(ROOT, 'node_modules/node/bin/node')

@@ -1,9 +1,9 @@
 // In charge of: `npm start`: the whole service on this machine, until Ctrl-C. `--json` prints one line for programs.
-// Not in charge of: how it is put together (local/supervisor.ts).
-import { readSettings } from './local/settings.ts'
-import { stopOnSignals } from './local/signals.ts'
-import { LocalService, type RunningService } from './local/supervisor.ts'
-import { welcome } from './local/welcome.ts'
+// Not in charge of: how it is put together (local/localService.ts).
+import { readSettings } from './local/localSettings.ts'
+import { stopOnSignals } from './local/processes/stopSignals.ts'
+import { LocalService, type RunningService } from './local/localService.ts'
+import { welcome } from './local/startMessage.ts'
 
 const asJson = process.argv.slice(2).includes('--json')
 // Whoever read our lines may be gone; the service goes on.

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { locateEngine } from '../transcoder/ffmpeg/locate.ts'
-import { ROOT } from './local/settings.ts'
+import { ROOT } from './local/localSettings.ts'
 
 /** Of vitest's JSON report, as far as it is read here. */
 interface Report {
@@ -32,15 +32,18 @@ const FAILURE_LINES = 12
 
 /** Whatever looks at what an ffmpeg made. Leases, restarts and the like are the same with every one. */
 const ENGINE_TESTS = [
-  'test/node/ffmpeg',
-  'test/node/mpegts',
-  'test/node/transcoder/run.test.ts',
-  'test/node/transcoder/segments.test.ts',
-  'test/node/transcoder/sidecars.test.ts',
-  'test/node/service/jobs.test.ts',
-  'test/node/service/segmented.test.ts',
-  'test/node/service/input.test.ts',
-  'test/node/service/demo.test.ts',
+  'test/node/transcoder/encoding',
+  'test/node/transcoder/formats',
+  'test/node/transcoder/analysis',
+  'test/node/transcoder/ffmpeg',
+  'test/node/matrix',
+  'test/node/transcoder/pipeline/runTask.test.ts',
+  'test/node/transcoder/pipeline/segmentedOutput.test.ts',
+  'test/node/transcoder/pipeline/sidecarFiles.test.ts',
+  'test/node/service/jobs/singleFiles.test.ts',
+  'test/node/service/jobs/segmented.test.ts',
+  'test/node/service/jobs/inputs.test.ts',
+  'test/node/service/jobs/demo.test.ts',
 ]
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 

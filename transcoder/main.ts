@@ -1,7 +1,7 @@
 // In charge of: wiring the transcoder together, and ending it properly.
 // Not in charge of: anything else.
 import { setFlagsFromString } from 'node:v8'
-import { Control } from './control.ts'
+import { Control } from './server/controlServer.ts'
 import { stdoutLog as log } from './log.ts'
 import { readSettings } from './settings.ts'
 
@@ -21,9 +21,9 @@ try {
   const listening = Promise.withResolvers<void>()
   // Neither ffmpeg nor the modules that work with it are needed to listen: both are looked at afterwards.
   const preparing = listening.promise.then(async () => {
-    const { prepare } = await import('./prepare.ts')
+    const { prepare } = await import('./server/startup.ts')
     // The machine is asked by programs of their own: meanwhile there is time to read what works with the answers.
-    const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./run.ts')])
+    const [prepared] = await Promise.all([prepare(process.env, settings.workDir, log), import('./pipeline/runTask.ts')])
     return prepared
   })
   const engine = preparing.then((prepared) => prepared.engine)
@@ -33,7 +33,7 @@ try {
     engine: preparing.then((prepared) => ({ version: prepared.engine.version, cell: prepared.cell })),
     log,
     run: async (request, halt, outlook) => {
-      const { runTask } = await import('./run.ts')
+      const { runTask } = await import('./pipeline/runTask.ts')
       await runTask(request, { engine, settings, log, halt, outlook })
     },
   })

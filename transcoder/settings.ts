@@ -2,8 +2,8 @@
 // Not in charge of: finding ffmpeg (ffmpeg/locate.ts).
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
-import type { Pricing } from './plan/predict.ts'
-import { listMachine, listPrices } from './plan/speed.ts'
+import type { Pricing } from './plan/estimate/costModel.ts'
+import { listMachine, listPrices } from './plan/estimate/costConstants.ts'
 
 export interface Settings {
   host: string
@@ -16,7 +16,7 @@ export interface Settings {
   threads: number
   /** Bytes that are read of a source without a length. */
   maxUnsizedBytes: number
-  /** For how long an attempt may go on after SIGTERM, where that is enough for its rest (drain.ts). */
+  /** For how long an attempt may go on after SIGTERM, where that is enough for its rest (server/drain.ts). */
   drainSeconds: number
   version: string
   /** What estimates are computed with. */

@@ -3,8 +3,8 @@
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { TaskError } from './failure.ts'
-import { admit, endAllOf, type CellUser } from './ffmpeg/confine.ts'
+import { TaskError } from './errors.ts'
+import { admit, endAllOf, type CellUser } from './ffmpeg/sandbox.ts'
 
 const PREFIX = 'splicepoint-'
 /** The first word of a command line, whose words end in NUL. */

@@ -14,7 +14,7 @@ declare global {
 }
 
 export interface Settings {
-  /** Sentences about what cannot be read. While there is one no request of a key is taken (auth.ts): a bound would be a guess. */
+  /** Sentences about what cannot be read. While there is one no request of a key is taken (http/authenticate.ts): a bound would be a guess. */
   problems: readonly string[]
   egress: 'platform' | 'pinned' | 'listed'
   /** host:port pairs on private networks that client-named addresses may reach. */
@@ -98,7 +98,7 @@ export function settings(env: Env): Settings {
     allowPrivateHosts: new Set(list(env.ALLOW_PRIVATE_HOSTS).map((host) => host.toLowerCase())),
     transcoderUrls,
     maxSlots: transcoderUrls.length > 0 ? transcoderUrls.length : whole('MAX_SLOTS', 1, 1),
-    // Containers have no internet; a request to this name is led to the task API (outbound.ts).
+    // Containers have no internet; a request to this name is led to the task API (taskApi/outbound.ts).
     doorUrl: (env.DOOR_URL || 'http://door.splicepoint.internal').replace(/\/+$/, ''),
     leaseMs: above0('LEASE_SECONDS', 30) * 1000,
     maxActiveJobs: whole('MAX_ACTIVE_JOBS', 10_000, 0),

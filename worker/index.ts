@@ -1,16 +1,16 @@
 // In charge of: the Worker's entry points. Not in charge of: what they do.
 import { app } from './app.ts'
-import type { ProbeMessage } from './diagnosis/probe.ts'
-import { markSweep } from './ledger/marks.ts'
-import { consume } from './queue.ts'
-import type { StartMessage } from './schedule.ts'
-import { sweep } from './sweep.ts'
+import type { ProbeMessage } from './scheduler/queueProbe.ts'
+import { markSweep } from './db/lastSeen.ts'
+import { consume } from './scheduler/queueConsumer.ts'
+import type { StartMessage } from './scheduler/assignSlots.ts'
+import { sweep } from './reconciler.ts'
 
-export { Transcoder } from './container.ts'
-export { Courier } from './courier.ts'
-export { JobMonitor } from './monitor.ts'
-export { Outbound } from './outbound.ts'
-export { ResumableUpload } from './tus/upload.ts'
+export { Transcoder } from './scheduler/transcoderContainer.ts'
+export { Courier } from './webhooks/webhookScheduler.ts'
+export { JobMonitor } from './monitor/jobMonitor.ts'
+export { Outbound } from './taskApi/outbound.ts'
+export { ResumableUpload } from './uploads/tus/resumableUpload.ts'
 
 export default {
   fetch: app.fetch,

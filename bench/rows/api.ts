@@ -1,9 +1,9 @@
 // In charge of: reading and creating a job, against one bare D1 statement in the same workerd.
 // Not in charge of: absolute times: a local D1 is in the process next door, a deployed one across a network.
 import { Client } from 'undici'
-import { median } from '../measure.ts'
+import { median } from '../stopwatch.ts'
 import { ratioRow, type BenchOptions, type Row } from '../table.ts'
-import { order, outputs } from '../worker/job.ts'
+import { order, outputs } from '../worker/createBody.ts'
 import { basic, startBenchWorker } from '../worker/start.ts'
 
 /** Many short rounds: what else the machine does then falls on all routes alike. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { ROOT } from '../../scripts/local/settings.ts'
+import { ROOT } from '../../scripts/local/localSettings.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const run = promisify(execFile)

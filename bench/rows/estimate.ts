@@ -1,15 +1,15 @@
 // In charge of: how near a dry run comes to the job: bytes, CPU time and wall time of jobs of every codec and preset.
-// Not in charge of: the model (transcoder/plan/speed.ts).
+// Not in charge of: the model (transcoder/plan/estimate/costConstants.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
-import type { Estimate, Range } from '#contract/estimate.ts'
-import type { PublicStatus } from '#contract/status.ts'
-import { Client } from '../../client/client.ts'
-import type { JobRequest } from '../../client/request.ts'
+import type { Estimate, Range } from '#contract/task/dryRunEstimate.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { Client } from '../../client/nodeClient.ts'
+import type { JobRequest } from '../../client/jobRequest.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { cached, ffmpeg } from '../ffmpeg.ts'
-import { followJob } from '../job.ts'
-import { median, stopwatch } from '../measure.ts'
-import { startService } from '../service.ts'
+import { followJob } from '../waitForJob.ts'
+import { median, stopwatch } from '../stopwatch.ts'
+import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const SECONDS = 10

@@ -1,14 +1,14 @@
 // In charge of: how many creates and reads a second the API serves at its goals' latencies, whether any job is lost, and
 // where the time goes: CPU time a request by process and by layer.
-// Not in charge of: sending (load/generator.ts), one request at a time (api.ts).
+// Not in charge of: sending (loadGenerator.ts), one request at a time (api.ts).
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Order, Outcome } from '../load/generator.ts'
-import { median, stopwatch, untilQuiet } from '../measure.ts'
+import type { Order, Outcome } from '../loadGenerator.ts'
+import { median, stopwatch, untilQuiet } from '../stopwatch.ts'
 import { ratioRow, type BenchOptions, type Row } from '../table.ts'
-import { order as job, outputs } from '../worker/job.ts'
+import { order as job, outputs } from '../worker/createBody.ts'
 import { basic, startBenchWorker } from '../worker/start.ts'
 
 const ACCOUNTS = 10
@@ -21,7 +21,7 @@ const GOALS = { create: { rate: 500, p99Ms: 250 }, read: { rate: 1500, p99Ms: 60
 /** Of the rate that a closed loop reached: what is tried, from above, until one meets the latency. */
 const SHARES = [0.95, 0.85, 0.75, 0.6, 0.45, 0.3]
 
-/** As in race.ts: a stage during which others kept more cores busy says nothing about what is not reached. */
+/** As in comparison.ts: a stage during which others kept more cores busy says nothing about what is not reached. */
 const FOREIGN_CORES = 0.3
 const QUIET_MS = 30_000
 

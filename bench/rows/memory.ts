@@ -4,13 +4,13 @@
 import { readFileSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Client } from '../../client/client.ts'
-import type { JobRequest } from '../../client/request.ts'
+import { Client } from '../../client/nodeClient.ts'
+import type { JobRequest } from '../../client/jobRequest.ts'
 import { locateEngine } from '../../transcoder/ffmpeg/locate.ts'
 import { ffmpeg } from '../ffmpeg.ts'
-import { serveFile } from '../fileserver.ts'
-import { followJob } from '../job.ts'
-import { startService } from '../service.ts'
+import { serveFile } from '../fileServer.ts'
+import { followJob } from '../waitForJob.ts'
+import { startService } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const GOAL_MB = 150

@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { chromium, type Browser } from 'playwright-core'
 import { findChromium, FLAGS } from '../../scripts/chromium.ts'
-import { startService, type Service } from '../service.ts'
+import { startService, type Service } from '../benchService.ts'
 import type { BenchOptions, Row } from '../table.ts'
 
 const RUNS = 5

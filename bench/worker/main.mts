@@ -1,10 +1,10 @@
 // In charge of: the product's Worker with bare routes beside it, so that both run in one workerd over one database.
 // Not in charge of: being part of the product. `.mts`, because it is checked with a Worker's types (tsconfig.json here).
-import { validateJob } from '#contract/job.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
 import product from '../../worker/index.ts'
-import { SECRETS_FIELD } from '../../worker/sink.ts'
-import { seal } from '../../worker/vault.ts'
-import type { StartMessage } from '../../worker/schedule.ts'
+import { SECRETS_FIELD } from '../../worker/storage/jobStores.ts'
+import { seal } from '../../worker/secrets/vault.ts'
+import type { StartMessage } from '../../worker/scheduler/assignSlots.ts'
 
 // Its Durable Objects too, whichever there are.
 export * from '../../worker/index.ts'

@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FrontDoor } from '../../scripts/local/front.ts'
-import { migrate } from '../../scripts/local/migrate.ts'
-import { childrenOf } from '../../scripts/local/processes.ts'
-import { startRuntime } from '../../scripts/local/runtime.ts'
-import { openState } from '../../scripts/local/state.ts'
-import { buildWeb } from '../../scripts/web.ts'
+import { FrontDoor } from '../../scripts/local/proxy/reverseProxy.ts'
+import { migrate } from '../../scripts/local/applyMigrations.ts'
+import { childrenOf } from '../../scripts/local/processes/processGroup.ts'
+import { startRuntime } from '../../scripts/local/workerRuntime.ts'
+import { openState } from '../../scripts/local/stateDirectory.ts'
+import { buildWeb } from '../../scripts/buildWeb.ts'
 
 export interface BenchWorker extends AsyncDisposable {
   origin: string

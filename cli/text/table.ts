@@ -1,5 +1,5 @@
 // In charge of: rows with aligned columns, cut to the width of a terminal. Pure.
-import { plain } from '../failure.ts'
+import { plain } from '../cliErrors.ts'
 import { cut, pad, widthOf } from './terminal.ts'
 
 export interface Column {

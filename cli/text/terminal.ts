@@ -1,5 +1,5 @@
 // In charge of: how much room text takes in a terminal, and cutting it to that. Pure, but for what the environment says.
-import { plain } from '../failure.ts'
+import { plain } from '../cliErrors.ts'
 
 const COLUMNS = 80
 

@@ -1,14 +1,14 @@
 // In charge of: an example for each answer and each error, made by the functions that make the real ones where there are any.
 // The tests send each command of the reference and compare what comes with these.
-import type { Preset, Share, UploadToken } from '#contract/answers.ts'
-import type { Diagnosis } from '#contract/diagnosis.ts'
-import type { RequestErrorCode } from '#contract/errors.ts'
-import { publicEvents } from '#contract/events.ts'
-import { validateJob } from '#contract/job.ts'
+import type { Preset, Share, UploadToken } from '#contract/api/answers.ts'
+import type { Diagnosis } from '#contract/api/diagnosis.ts'
+import type { RequestErrorCode } from '#contract/errorCodes.ts'
+import { publicEvents } from '#contract/api/events.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
 import { publishedLimits } from '#contract/limits.ts'
-import { builtInPresets } from '#contract/presets.ts'
-import { embedHtml, sharedMedia } from '#contract/sharing.ts'
-import { publicStatus, type StatusFacts } from '#contract/status.ts'
+import { builtInPresets } from '#contract/job/builtInPresets.ts'
+import { embedHtml, sharedMedia } from '#contract/api/sharedMedia.ts'
+import { publicStatus, type StatusFacts } from '#contract/api/status.ts'
 
 const BASE = 'https://transcode.example.com'
 const AT = '2026-11-21T10:00:00.000Z'

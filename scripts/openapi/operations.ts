@@ -1,9 +1,9 @@
 // In charge of: which operation takes and answers what, with a command that asks for it as the reference shows it.
-// Not in charge of: examples of answers (examples.ts), the document made of it (document.ts).
+// Not in charge of: examples of answers (examples.ts), the document made of it (openapiDocument.ts).
 import { METADATA } from '#contract/limits.ts'
-import type { RequestErrorCode } from '#contract/errors.ts'
+import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from './examples.ts'
-import { answer, ref, text, type Schema } from './parts.ts'
+import { answer, ref, text, type Schema } from './schemaParts.ts'
 
 interface Media {
   /** A range where a file has the type that it was stored with. */

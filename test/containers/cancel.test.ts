@@ -1,10 +1,10 @@
 // A job is cancelled in every phase, and whatever its container does: the answer does not wait for it, nothing of the job is
 // left, and the slot serves the next job.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { until } from '../node/service/client.ts'
-import { Bench, FIRST, MINUTE_MS } from './bench.ts'
-import { isWanted } from './engine.ts'
-import { took } from './times.ts'
+import { until } from '../support/testClient.ts'
+import { Bench, FIRST, MINUTE_MS } from './containerFixture.ts'
+import { isWanted } from './dockerEngine.ts'
+import { took } from './timings.ts'
 
 // CONTAINERS names no engine: skipped.
 describe.skipIf(!isWanted)('a job in a container is cancelled', () => {

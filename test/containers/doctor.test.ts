@@ -2,10 +2,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ROOT } from '../../scripts/local/settings.ts'
-import { until } from '../node/service/client.ts'
-import { isWanted, useEngine } from './engine.ts'
-import { Laboratory } from './laboratory.ts'
+import { ROOT } from '../../scripts/local/localSettings.ts'
+import { until } from '../support/testClient.ts'
+import { isWanted, useEngine } from './dockerEngine.ts'
+import { Laboratory } from './deployedService.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,7 +1,7 @@
 // In charge of: what a seed stands for: how many jobs of which kinds, and how bad the world is.
 // Not in charge of: when exactly something goes wrong.
-import type { TaskKind } from '#contract/lifecycle.ts'
-import type { Random } from './random.ts'
+import type { TaskKind } from '#contract/task/lifecycle.ts'
+import type { Random } from '../support/seededRandom.ts'
 
 export interface JobShape {
   kind: TaskKind

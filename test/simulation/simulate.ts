@@ -1,13 +1,13 @@
 // In charge of: one run: a world from a seed, played to its end, and what was found.
 // Not in charge of: which seeds, what is printed.
-import { Checker, type Violation } from './checker.ts'
-import { Clock, type Process } from './clock.ts'
-import { Ledger, type Tape } from './ledger.ts'
-import { Random } from './random.ts'
-import type { Rules } from './rules.ts'
+import { Checker, type Violation } from './invariants.ts'
+import { Clock, type Process } from './virtualClock.ts'
+import { Ledger, type Tape } from './databaseModel.ts'
+import { Random } from '../support/seededRandom.ts'
+import type { Rules } from './productionRules.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
-import { Service } from './service.ts'
-import { Transcoder } from './transcoder.ts'
+import { Service } from './workerModel.ts'
+import { Transcoder } from './transcoderModel.ts'
 
 export interface Run {
   violations: Violation[]

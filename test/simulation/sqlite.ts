@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import type { Database } from './replay.ts'
+import type { Database } from './sqlReplay.ts'
 
 class Prepared {
   readonly #db: DatabaseSync

@@ -1,6 +1,6 @@
 // In charge of: reading how ffmpeg ended: a code and a sentence for people.
 // Not in charge of: trusting it. Exit code 0 is NOT success (a cut input ends with 0): the caller compares durations too.
-import type { JobErrorCode } from '#contract/errors.ts'
+import type { JobErrorCode } from '#contract/errorCodes.ts'
 
 export interface Ending {
   code: number | null

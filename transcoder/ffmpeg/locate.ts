@@ -4,7 +4,7 @@ import { chmod } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onPath, type Cell } from './confine.ts'
+import { onPath, type Cell } from './sandbox.ts'
 import { FfprobeError, runFfprobe } from './run.ts'
 
 export interface EngineFeatures {
@@ -28,7 +28,7 @@ export interface Engine {
   /** ffmpeg's own words, for example "5.1.9-0+deb12u1" or "n7.0-7-gd38bf5e08e". */
   version: string
   features: EngineFeatures
-  /** What they are kept in (isolation.ts). */
+  /** What they are kept in (sandboxProbe.ts). */
   cell?: Cell
 }
 

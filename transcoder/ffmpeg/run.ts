@@ -1,12 +1,12 @@
 // In charge of: running ffmpeg and ffprobe: the one place that spawns a process, its watchdogs and its end.
-// Not in charge of: what the arguments mean (plan/argv.ts, cell.ts), its cell (confine.ts), what an ending means (exit.ts).
+// Not in charge of: what the arguments mean (plan/argv/ffmpegArgs.ts, inputAllowlist.ts), its cell (sandbox.ts), what an ending means (exit.ts).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { TaskError } from '../failure.ts'
-import { scrubAddresses } from './command.ts'
+import { TaskError } from '../errors.ts'
+import { scrubAddresses } from './printableCommand.ts'
 import {
   bareCell,
   cellEnvironment,
@@ -16,15 +16,15 @@ import {
   hand,
   type Cell,
   type CellLimits,
-} from './confine.ts'
-import { progressReader, type FfmpegProgress } from './progress.ts'
+} from './sandbox.ts'
+import { progressReader, type FfmpegProgress } from './progressReader.ts'
 
-export { printableCommand } from './command.ts'
+export { printableCommand } from './printableCommand.ts'
 
 export interface Programs {
   ffmpeg: string
   ffprobe: string
-  /** What this machine permits (isolation.ts); else what can be had without a look at it. */
+  /** What this machine permits (sandboxProbe.ts); else what can be had without a look at it. */
   cell?: Cell
   /** Told of every run as it begins; what it returns is told of the end. */
   onRun?: (start: RunStart) => (end: RunEnd) => void

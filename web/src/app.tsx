@@ -1,17 +1,17 @@
 // In charge of: the frame around every page: sign-in before all, navigation, titles, and where the focus goes.
-// Not in charge of: the account menu (menu.tsx), uploads under way (transfers/tray.tsx).
+// Not in charge of: the account menu (parts/accountMenu.tsx), uploads under way (transfers/tray.tsx).
 import { useEffect, useRef } from 'preact/hooks'
-import { deferred } from './deferred.tsx'
-import { Menu } from './menu.tsx'
+import { deferred } from './parts/lazyPage.tsx'
+import { Menu } from './parts/accountMenu.tsx'
 import { Job } from './pages/job.tsx'
 import { Jobs } from './pages/jobs.tsx'
 import { Limits } from './pages/limits.tsx'
-import { Nowhere } from './pages/nowhere.tsx'
-import { SignIn } from './pages/sign-in.tsx'
+import { Nowhere } from './pages/notFound.tsx'
+import { SignIn } from './pages/signIn.tsx'
 import { Uploads } from './pages/uploads.tsx'
 import { Icon } from './parts/icon.tsx'
 import { Link, PATHS, useRoute, type Route } from './router.tsx'
-import { useSession } from './session.ts'
+import { useSession } from './api/session.ts'
 import { Tray } from './transfers/tray.tsx'
 
 // These judge what is typed by the service's own rules, which are the larger part of the dashboard's script.

@@ -1,8 +1,8 @@
 // In charge of: which page an address shows, and going from one to another without loading anew.
-// worker/routes/dashboard.ts answers the same addresses when they are reloaded.
+// worker/service/dashboardRoutes.ts answers the same addresses when they are reloaded.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { filtersOf, type Filters } from './jobs/filters.ts'
+import { filtersOf, type Filters } from './jobs/jobFilters.ts'
 
 export type Route =
   | { page: 'jobs'; filters: Filters }

@@ -1,10 +1,10 @@
 // In charge of: everything that a running service can find out about itself, put together for an administrator.
 // Not in charge of: each look (the other files here), what only a client can see (cli/doctor/).
-import type { Diagnosis } from '#contract/diagnosis.ts'
+import type { Diagnosis } from '#contract/api/diagnosis.ts'
 import { settings } from '../env.ts'
-import { ringIds } from '../vault.ts'
-import { checkEgress, checkSecrets, checkSettings, checkVault } from './configured.ts'
-import { MIGRATIONS } from '#contract/migrations.ts'
+import { ringIds } from '../secrets/vault.ts'
+import { checkEgress, checkSecrets, checkSettings, checkVault } from './configurationChecks.ts'
+import { MIGRATIONS } from '#contract/api/requiredMigrations.ts'
 import {
   appliedMigrations,
   checkBucket,
@@ -15,8 +15,8 @@ import {
   checkQueue,
   checkRateLimit,
   lastSweep,
-} from './stores.ts'
-import { checkStarts, lookAtSlots } from './transcoders.ts'
+} from './bindingChecks.ts'
+import { checkStarts, lookAtSlots } from './slotChecks.ts'
 
 /** Far more than a queue takes whose consumer is awake. */
 const QUEUE_PATIENCE_MS = 15_000

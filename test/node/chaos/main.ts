@@ -1,15 +1,15 @@
 // In charge of: `npm run chaos [-- --runs N] [--commits all|N|0] [--seed N] [--write] [--planted]`: how many runs,
 // the tables, and docs/reliability.md.
-// Not in charge of: a run (chaos.ts), a blow to commits (commit.ts).
+// Not in charge of: a run (processKills.ts), a blow to commits (commitKills.ts).
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Random } from '../../simulation/random.ts'
-import { ROOT } from '../service/service.ts'
-import { BLOWS, blowOf, Lab, type Result } from './chaos.ts'
-import { CommitLab, targetsOf, VICTIMS, type Outcome } from './commit.ts'
-import { strikePlanted } from './planted.ts'
-import { KINDS, type Kind } from './shapes.ts'
+import { Random } from '../../support/seededRandom.ts'
+import { ROOT } from '../../support/service.ts'
+import { BLOWS, blowOf, Lab, type Result } from './processKills.ts'
+import { CommitLab, targetsOf, VICTIMS, type Outcome } from './commitKills.ts'
+import { strikePlanted } from './plantedCommitBugs.ts'
+import { KINDS, type Kind } from './jobKinds.ts'
 
 const DOCUMENT = join(ROOT, 'docs', 'reliability.md')
 

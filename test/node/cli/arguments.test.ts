@@ -1,11 +1,11 @@
 // In charge of: command lines → commands, wherever their options stand; what is sent for the flags of `submit`.
-// Not in charge of: whether the service takes it (service/cli.test.ts).
+// Not in charge of: whether the service takes it (node/service/cli/commands.test.ts).
 import { describe, expect, it, test } from 'vitest'
-import { nameIn } from '../../../cli/archive.ts'
+import { nameIn } from '../../../cli/commands/archiveCommand.ts'
 import { asked, parse } from '../../../cli/arguments.ts'
-import { commands, common, type Command } from '../../../cli/commands.ts'
-import { UsageError } from '../../../cli/failure.ts'
-import { applyFlags, type OrderFlags } from '../../../cli/order.ts'
+import { commands, common, type Command } from '../../../cli/commandTable.ts'
+import { UsageError } from '../../../cli/cliErrors.ts'
+import { applyFlags, type OrderFlags } from '../../../cli/commands/jobBody.ts'
 
 describe('options', () => {
   it.each([

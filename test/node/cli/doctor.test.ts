@@ -1,6 +1,6 @@
 // In charge of: `splicepoint doctor` without a real service: mistakes planted in wrangler.toml, what a wrangler that is logged in
 // adds, what is seen of addresses that are wrong in one way each, and the film that it makes.
-// Not in charge of: jobs through a service (service/doctor.test.ts), what the service finds (worker/diagnosis.test.ts).
+// Not in charge of: jobs through a service (node/service/cli/doctor.test.ts), what the service finds (worker/service/diagnosis.test.ts).
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -8,15 +8,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Check } from '#contract/diagnosis.ts'
-import type { PublicEvent } from '#contract/events.ts'
-import { makeClip } from '../../../cli/doctor/clip.ts'
-import { lookFromOutside } from '../../../cli/doctor/outside.ts'
-import { judgeFigures } from '../../../cli/doctor/report.ts'
-import { namedStore } from '../../../cli/doctor/store.ts'
-import { figuresOf } from '../../../cli/doctor/trial.ts'
+import type { Check } from '#contract/api/diagnosis.ts'
+import type { PublicEvent } from '#contract/api/events.ts'
+import { makeClip } from '../../../cli/doctor/testClip.ts'
+import { lookFromOutside } from '../../../cli/doctor/endpointChecks.ts'
+import { judgeFigures } from '../../../cli/doctor/doctorReport.ts'
+import { namedStore } from '../../../cli/doctor/targetStore.ts'
+import { figuresOf } from '../../../cli/doctor/runTestJob.ts'
 import { operations } from '../../../scripts/openapi/operations.ts'
-import { frames, stream, workspace } from '../media.ts'
+import { frames, stream, workspace } from '../../support/media/media.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const LAUNCHER = resolve(ROOT, 'cli/splicepoint.js')

@@ -1,5 +1,5 @@
 // In charge of: `splicepoint vault rotate` as a process, against a stand-in that answers as the service does.
-// Not in charge of: the sealing itself (test/worker/quotas.test.ts), the other commands (service/cli.test.ts).
+// Not in charge of: the sealing itself (test/worker/scheduler/quotas.test.ts), the other commands (node/service/cli/commands.test.ts).
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accept, names, refuse, request } from './request.ts'
+import { accept, names, refuse, request } from './requestFixture.ts'
 
 describe('what this version has not built is refused, never ignored', () => {
   it.each([['file-upload', 'invalid_value']])('%s as output: %s', (cloud_provider, code) => {

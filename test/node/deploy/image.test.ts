@@ -7,12 +7,12 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildImage, type BuiltImage } from '../../../scripts/image/build.ts'
+import { buildImage, type BuiltImage } from '../../../scripts/image/buildImage.ts'
 import { docker, engineVersion, succeeds } from '../../../scripts/image/docker.ts'
-import { frames, makeClip, probeFile, workspace } from '../media.ts'
-import { MediaServer } from '../service/media-server.ts'
-import { jobOf, ROOT, Service, until } from '../service/service.ts'
-import { confined, Enclosure, Transcoder } from './bench.ts'
+import { frames, makeClip, probeFile, workspace } from '../../support/media/media.ts'
+import { MediaServer } from '../../support/http/pausableFileServer.ts'
+import { jobOf, ROOT, Service, until } from '../../support/service.ts'
+import { confined, Enclosure, Transcoder } from './imageContainers.ts'
 
 const MINUTE_MS = 60_000
 const SECRET = randomBytes(32).toString('hex')
@@ -83,7 +83,9 @@ describe.each(engine === null ? [] : [engine])('the image built by Docker %s', (
         .split('\n')
         .filter((line) => what.test(line))
         .flatMap((line) => /file:\/\/\/app\/(\S+\.ts)/.exec(line)?.slice(1) ?? [])
-    expect(of(/was accepted/)).toEqual(expect.arrayContaining(['transcoder/run.ts', 'worker/contract/task.ts']))
+    expect(of(/was accepted/)).toEqual(
+      expect.arrayContaining(['transcoder/pipeline/runTask.ts', 'contract/task/protocol.ts']),
+    )
     expect(of(/was not initialized|was rejected|no transpile cache|denied/)).toEqual([])
   })
 

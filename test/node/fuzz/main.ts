@@ -1,11 +1,11 @@
 // In charge of: `npm run fuzz`: the long form, from one seed, and what it found. FUZZ_REQUESTS (10,000), FUZZ_SEED,
 // FUZZ_ONLY (names of operations, with commas).
-// Not in charge of: one run (fuzz.ts), raw connections (connections.ts).
-import { pipeline, sendings, sendRaw, standStill } from './connections.ts'
-import { Fuzz, RAW, tell, type Finding } from './fuzz.ts'
-import { BASES } from './raw.ts'
-import { wireTo } from './wire.ts'
-import { World } from './world.ts'
+// Not in charge of: one run (fuzzer.ts), raw connections (http/heldConnections.ts).
+import { pipeline, sendings, sendRaw, standStill } from './http/heldConnections.ts'
+import { Fuzz, RAW, tell, type Finding } from './fuzzer.ts'
+import { BASES } from './generators/rawRequests.ts'
+import { wireTo } from './http/connection.ts'
+import { World } from './serviceUnderTest.ts'
 
 const STILL = 120
 const PIPELINED = 100

@@ -1,11 +1,11 @@
 // hls.js, Shaka Player and dash.js in headless Chromium play what a real job wrote, as the service serves it, to the end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PublicStatus } from '../../../worker/contract/status.ts'
-import { workspace } from '../media.ts'
-import { jobOf, Service } from '../service/service.ts'
-import { heard } from './appended.ts'
-import { findChromium, PlayerBrowser, type Played, type PlayerName } from './browser.ts'
-import { CLIP, richClip } from './clip.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { workspace } from '../../support/media/media.ts'
+import { jobOf, Service } from '../../support/service.ts'
+import { heard } from './appendedMedia.ts'
+import { findChromium, PlayerBrowser, type Played, type PlayerName } from '../../support/browser/playerBrowser.ts'
+import { CLIP, richClip } from '../../support/media/playerClip.ts'
 
 const chromium = await findChromium()
 if (chromium === null) {

@@ -1,10 +1,10 @@
 // hls.js, Shaka Player and dash.js show the subtitles of a source, and play video profiles that select different audio.
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PublicStatus } from '../../../worker/contract/status.ts'
-import { ffmpeg, makeClip, workspace } from '../media.ts'
-import { jobOf, Service } from '../service/service.ts'
-import { findChromium, PlayerBrowser, type PlayerName } from './browser.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { ffmpeg, makeClip, workspace } from '../../support/media/media.ts'
+import { jobOf, Service } from '../../support/service.ts'
+import { findChromium, PlayerBrowser, type PlayerName } from '../../support/browser/playerBrowser.ts'
 
 const chromium = await findChromium()
 if (chromium === null) {

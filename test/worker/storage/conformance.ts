@@ -1,9 +1,9 @@
 // In charge of: what every provider must do, whatever stands behind it. One suite; a provider joins it with a fixture.
-// The checks are values, so that planted.test.ts can run them against planted faults and see them fail.
+// The checks are values, so that plantedFaults.test.ts can run them against planted faults and see them fail.
 import { describe, expect, test } from 'vitest'
-import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/store.ts'
-import type { Caching } from '#contract/caching.ts'
-import { MAX_DELETE } from '../../../worker/storage/store.ts'
+import type { Sink, Source, StoreError, StoreErrorCode } from '../../../worker/storage/objectStore.ts'
+import type { Caching } from '../../../worker/storage/cacheControl.ts'
+import { MAX_DELETE } from '../../../worker/storage/objectStore.ts'
 
 export const sample = Uint8Array.from({ length: 70_001 }, (_, i) => (i * 31 + (i >> 8)) % 251)
 

@@ -1,24 +1,24 @@
 // In charge of: Oracle's native API and its door for S3 against the suite of all providers; the documented examples of its
 // signatures; and what is made of its refusals.
 import { describe, expect, test } from 'vitest'
-import { readStoreKey } from '#contract/keys.ts'
-import { readPem } from '#contract/pem.ts'
-import { makeKey } from '../../fakes/keys.ts'
-import type { OracleManner } from '../../fakes/oracle.ts'
-import { FakeOracle } from '../../fakes/oracle.ts'
-import { transportOf } from '../../fakes/transport.ts'
-import { FakeS3 } from '../../s3/fake.ts'
-import type { NativeStore } from '../../../worker/storage/oracle/client.ts'
-import { compatibleBase, nativeBase } from '../../../worker/storage/oracle/place.ts'
-import { nativeSink } from '../../../worker/storage/oracle/sink.ts'
-import { nativeSource } from '../../../worker/storage/oracle/source.ts'
-import type { ApiKey } from '../../../worker/storage/oracle/sign.ts'
-import { oracleSign, signingString } from '../../../worker/storage/oracle/sign.ts'
-import { compatibleStore } from '../../../worker/storage/oracle/store.ts'
-import { xmlSink } from '../../../worker/storage/s3/sink.ts'
-import { xmlSource } from '../../../worker/storage/s3/source.ts'
-import { rsaSha256, toBase64 } from '../../../worker/storage/rsa.ts'
-import type { Sink, Source, StoreError } from '../../../worker/storage/store.ts'
+import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import { readPem } from '#contract/job/storeKeys/pem.ts'
+import { makeKey } from '../../fakes/rsaKeys.ts'
+import type { OracleManner } from '../../fakes/oracleStorage.ts'
+import { FakeOracle } from '../../fakes/oracleStorage.ts'
+import { transportOf } from '../../fakes/fetchTransport.ts'
+import { FakeS3 } from '../../fakes/s3.ts'
+import type { NativeStore } from '../../../worker/storage/oracle/ociClient.ts'
+import { compatibleBase, nativeBase } from '../../../worker/storage/oracle/ociAddress.ts'
+import { nativeSink } from '../../../worker/storage/oracle/ociSink.ts'
+import { nativeSource } from '../../../worker/storage/oracle/ociSource.ts'
+import type { ApiKey } from '../../../worker/storage/oracle/ociSignature.ts'
+import { oracleSign, signingString } from '../../../worker/storage/oracle/ociSignature.ts'
+import { compatibleStore } from '../../../worker/storage/oracle/ociS3Store.ts'
+import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
+import { xmlSource } from '../../../worker/storage/s3/s3Source.ts'
+import { rsaSha256, toBase64 } from '../../../worker/storage/rsaSignature.ts'
+import type { Sink, Source, StoreError } from '../../../worker/storage/objectStore.ts'
 import {
   caching,
   describeSink,
@@ -29,7 +29,7 @@ import {
   sinkChecks,
   sourceChecks,
 } from './conformance.ts'
-import { sinkFaults } from './faults.ts'
+import { sinkFaults } from './plantedSinkFaults.ts'
 
 const place = { namespace: 'axaxnpcrorw5', bucket: 'Films_1', region: 'eu-frankfurt-1' }
 const NAMES = 'a b+c%20d%/ü/漢字~(video=0)!*\'&?#"<>;@$,='

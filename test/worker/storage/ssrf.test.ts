@@ -1,20 +1,20 @@
 // In charge of: every field of a job that holds an address × every form of an address that is not to be reached: nothing is
 // sent, in production's policy and in the local one; directly, behind a redirect, and inside a playlist.
-// Not in charge of: names that resolve to such addresses (test/node/egress.test.ts, where sockets are).
+// Not in charge of: names that resolve to such addresses (test/node/scripts/egress.test.ts, where sockets are).
 import { env } from 'cloudflare:workers'
 import { expect, test } from 'vitest'
-import { openPiece, openPresentation } from '../../../worker/hls/presentation.ts'
-import { httpSource } from '../../../worker/storage/http.ts'
-import { httpSink } from '../../../worker/storage/httpSink.ts'
-import { s3Place } from '../../../worker/storage/s3/place.ts'
-import { sigV4 } from '../../../worker/storage/s3/sign.ts'
-import { xmlSink } from '../../../worker/storage/s3/sink.ts'
-import { xmlSource } from '../../../worker/storage/s3/source.ts'
-import type { Transport } from '../../../worker/storage/transport.ts'
-import { hookProblem } from '../../../worker/hook.ts'
-import { guardedFetch, guardedTransport } from '../../../worker/storage/transport.ts'
-import { vendorSink, vendorSource } from '../../../worker/storage/vendor.ts'
-import { forbidden } from './forbidden.ts'
+import { openPiece, openPresentation } from '../../../worker/taskApi/hlsSource/hlsPresentation.ts'
+import { httpSource } from '../../../worker/storage/http/httpSource.ts'
+import { httpSink } from '../../../worker/storage/http/httpSink.ts'
+import { s3Place } from '../../../worker/storage/s3/bucketAddress.ts'
+import { sigV4 } from '../../../worker/storage/s3/sigV4.ts'
+import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
+import { xmlSource } from '../../../worker/storage/s3/s3Source.ts'
+import type { Transport } from '../../../worker/storage/guardedFetch.ts'
+import { hookProblem } from '../../../worker/webhooks/webhookAddress.ts'
+import { guardedFetch, guardedTransport } from '../../../worker/storage/guardedFetch.ts'
+import { vendorSink, vendorSource } from '../../../worker/storage/r2/r2Store.ts'
+import { forbidden } from './forbiddenAddresses.ts'
 
 const START = 'https://public.example.com/start'
 const bytes = new Uint8Array(8)

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { Confirm } from '../parts/confirm.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { ago, moment } from '../words.ts'
-import { readSecret, rotateSecret, type SecretFacts } from './api.ts'
+import { ago, moment } from '../text/format.ts'
+import { readSecret, rotateSecret, type SecretFacts } from './adminApi.ts'
 import { Secret } from './secret.tsx'
 
 export function Signing() {

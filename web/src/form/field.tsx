@@ -1,10 +1,10 @@
 // In charge of: fields of a form: the label of each, its control by kind, its meaning and what is wrong with it.
 import { useContext, useId } from 'preact/hooks'
-import type { Problem } from '#contract/errors.ts'
-import { ApiNames } from './api-names.ts'
-import { problemAt, secretMembers, type Members } from './body.ts'
-import { valueLabel } from './labels.ts'
-import type { FieldInfo } from './schema.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import { ApiNames } from './apiNames.ts'
+import { problemAt, secretMembers, type Members } from './model/formBody.ts'
+import { valueLabel } from './model/labels.ts'
+import type { FieldInfo } from './model/schema.ts'
 
 interface FieldProps {
   info: FieldInfo

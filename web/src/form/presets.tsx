@@ -1,14 +1,14 @@
 // In charge of: choosing a preset: those of the service and the account's own, each with how it suits the source; saving the
 // settings as one, changing and deleting it.
 import { useState } from 'preact/hooks'
-import type { Preset } from '#contract/answers.ts'
-import type { SourceReport } from '#contract/estimate.ts'
-import { changePreset, createPreset, deletePreset } from '../api.ts'
+import type { Preset } from '#contract/api/answers.ts'
+import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { changePreset, createPreset, deletePreset } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { jobOfPreset, type Body } from './body.ts'
-import { fitOf } from './fits.ts'
+import { jobOfPreset, type Body } from './model/formBody.ts'
+import { fitOf } from './model/presetFit.ts'
 
 interface PresetsProps {
   presets: readonly Preset[]

@@ -1,9 +1,9 @@
 // In charge of: the lists of renditions and of audio tracks, each with the fields of its schema.
-import type { Problem } from '#contract/errors.ts'
-import { problemAt, withMember, type Members } from './body.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import { problemAt, withMember, type Members } from './model/formBody.ts'
 import { Fields } from './field.tsx'
-import { renamed } from './naming.ts'
-import type { FieldInfo } from './schema.ts'
+import { renamed } from './model/renditionNames.ts'
+import type { FieldInfo } from './model/schema.ts'
 
 interface ProfilesProps {
   list: 'videoProfiles' | 'audioProfiles'

@@ -1,7 +1,7 @@
 // In charge of: the request as the API takes it, for who writes programs: as JSON, as a curl line, and the API's names in
 // the form.
 import { Copy } from '../parts/copy.tsx'
-import { curlLine, shownBody, type Body } from './body.ts'
+import { curlLine, shownBody, type Body } from './model/formBody.ts'
 
 interface RequestProps {
   body: Body

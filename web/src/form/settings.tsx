@@ -1,16 +1,16 @@
 // In charge of: everything of a job that a preset decides, closed until it is wanted, each part with what it is set to.
 import type { ComponentChildren } from 'preact'
-import type { Problem } from '#contract/errors.ts'
+import type { Problem } from '#contract/errorCodes.ts'
 import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
-import { withMember, type Body, type Members } from './body.ts'
+import { withMember, type Body, type Members } from './model/formBody.ts'
 import { Fields } from './field.tsx'
-import { audioFields, destinationFields, groups, renditionFields } from './groups.ts'
-import { valueLabel } from './labels.ts'
+import { audioFields, destinationFields, groups, renditionFields } from './model/groups.ts'
+import { valueLabel } from './model/labels.ts'
 import { Metadata } from './metadata.tsx'
 import { Profiles } from './profiles.tsx'
-import { audioInfos, jobInfos, videoInfos, type FieldInfo } from './schema.ts'
-import { ChooseStore, Credentials, storeName } from './store.tsx'
+import { audioInfos, jobInfos, videoInfos, type FieldInfo } from './model/schema.ts'
+import { ChooseStore, Credentials, storeName } from './storage.tsx'
 
 interface SettingsProps {
   body: Body

@@ -1,20 +1,20 @@
 // In charge of: the source: files that are uploaded now or were before, or an address.
-// Not in charge of: what is known of each (source-card.tsx), sending files (transfers/).
+// Not in charge of: what is known of each (sourceCard.tsx), sending files (transfers/).
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { ListedUpload } from '#contract/answers.ts'
-import type { Problem } from '#contract/errors.ts'
-import { listUploads } from '../api.ts'
-import { DropZone } from '../parts/drop-zone.tsx'
+import type { ListedUpload } from '#contract/api/answers.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import { listUploads } from '../api/api.ts'
+import { DropZone } from '../parts/dropZone.tsx'
 import { upload } from '../transfers/store.ts'
-import { ago, bytes } from '../words.ts'
-import type { Analysis } from './analysis.ts'
-import { problemAt, withMember, withSource, type Body } from './body.ts'
+import { ago, bytes } from '../text/format.ts'
+import type { Analysis } from './model/sourceAnalysis.ts'
+import { problemAt, withMember, withSource, type Body } from './model/formBody.ts'
 import { Field } from './field.tsx'
-import { ADDRESSES } from './messages.ts'
-import { jobInfos } from './schema.ts'
-import { SourceCard } from './source-card.tsx'
-import { isUpload, type Chosen, type Source as OneSource } from './sources.ts'
-import { ChooseStore, Credentials } from './store.tsx'
+import { ADDRESSES } from './model/messages.ts'
+import { jobInfos } from './model/schema.ts'
+import { SourceCard } from './sourceCard.tsx'
+import { isUpload, type Chosen, type Source as OneSource } from './model/sources.ts'
+import { ChooseStore, Credentials } from './storage.tsx'
 
 interface SourceProps {
   body: Body

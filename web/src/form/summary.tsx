@@ -1,14 +1,14 @@
 // In charge of: what will be made, what it takes and what is in the way, and the button that creates the job.
-import type { Problem, Warning } from '#contract/errors.ts'
-import type { Estimate, FileReport } from '#contract/estimate.ts'
-import { bitrate } from '../job/measured.ts'
-import { channelsName, codecName, dimensions, framesPerSecond } from '../media-words.ts'
+import type { Problem, Warning } from '#contract/errorCodes.ts'
+import type { Estimate, FileReport } from '#contract/task/dryRunEstimate.ts'
+import { bitrate } from '../job/mediaDetails.ts'
+import { channelsName, codecName, dimensions, framesPerSecond } from '../text/mediaTerms.ts'
 import { Notice, Trouble, type Failure } from '../parts/notice.tsx'
-import { bytes, dollars, duration } from '../words.ts'
-import type { Analysis } from './analysis.ts'
-import { renditionsOf, totalOf, type Total } from './estimate.ts'
-import { placeOf, reworded } from './messages.ts'
-import type { Source } from './sources.ts'
+import { bytes, dollars, duration } from '../text/format.ts'
+import type { Analysis } from './model/sourceAnalysis.ts'
+import { renditionsOf, totalOf, type Total } from './model/estimate.ts'
+import { placeOf, reworded } from './model/messages.ts'
+import type { Source } from './model/sources.ts'
 
 interface SummaryProps {
   sources: readonly Source[]

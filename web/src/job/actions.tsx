@@ -1,10 +1,10 @@
 // In charge of: what can be done with a job: sharing and downloading its result, cancelling, retrying, editing and running it
 // again, deleting.
 import { useMemo, useState } from 'preact/hooks'
-import type { JobRead } from '#contract/answers.ts'
-import { cancelJob, deleteJob, retryJob } from '../api.ts'
+import type { JobRead } from '#contract/api/answers.ts'
+import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
 import { Link, navigate } from '../router.tsx'
-import { standingOf } from '../words.ts'
+import { standingOf } from '../text/format.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'

@@ -1,10 +1,10 @@
 // In charge of: the webhook deliveries of a job: what was sent, how the receiver responded, and sending it again.
 import { useEffect, useState } from 'preact/hooks'
-import { isFinal } from '../api.ts'
-import { pause, visible } from '../live.ts'
+import { isFinal } from '../api/api.ts'
+import { pause, visible } from '../api/jobWatch.ts'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { moment } from '../words.ts'
-import { listDeliveries, replayDelivery, type Delivery } from './api.ts'
+import { moment } from '../text/format.ts'
+import { listDeliveries, replayDelivery, type Delivery } from './resultApi.ts'
 
 const EVERY_MS = 2000
 

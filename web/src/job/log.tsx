@@ -1,11 +1,11 @@
 // In charge of: the log of a job: each attempt's ffmpeg commands and the transcoder's lines. Read when it is opened.
 import { useEffect, useState } from 'preact/hooks'
-import type { JobLog } from '#contract/answers.ts'
+import type { JobLog } from '#contract/api/answers.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { clock, duration } from '../words.ts'
-import { readLog } from './api.ts'
+import { clock, duration } from '../text/format.ts'
+import { readLog } from './resultApi.ts'
 
 interface LogProps {
   id: number

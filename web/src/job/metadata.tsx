@@ -1,5 +1,5 @@
 // In charge of: a job's own metadata; each value leads to the jobs that have the same.
-import { addressOf, ALL } from '../jobs/filters.ts'
+import { addressOf, ALL } from '../jobs/jobFilters.ts'
 import { Link } from '../router.tsx'
 
 export function Metadata({ metadata }: { metadata: Readonly<Record<string, string>> }) {

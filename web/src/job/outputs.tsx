@@ -2,14 +2,14 @@
 // to download; checksums on request.
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import type { MediaFacts } from '#contract/media.ts'
-import type { PublicOutput } from '#contract/status.ts'
-import { dimensions, runningTime } from '../media-words.ts'
+import type { MediaFacts } from '#contract/task/mediaFacts.ts'
+import type { PublicOutput } from '#contract/api/status.ts'
+import { dimensions, runningTime } from '../text/mediaTerms.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { bytes } from '../words.ts'
-import { isOpen, kindOf, nameOf, sorted } from './kinds.ts'
-import { audioDetails, bitrate, captionDetails, heightName, videoDetails } from './measured.ts'
+import { bytes } from '../text/format.ts'
+import { isOpen, kindOf, nameOf, sorted } from './outputKinds.ts'
+import { audioDetails, bitrate, captionDetails, heightName, videoDetails } from './mediaDetails.ts'
 
 export function Outputs({ outputs }: { outputs: readonly PublicOutput[] }) {
   const [hashes, setHashes] = useState(false)

@@ -1,8 +1,8 @@
 // In charge of: how far a job is, and what it took: a sentence, two bars while it runs, and its figures.
 import { useRef } from 'preact/hooks'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
-import type { PublicStatus } from '#contract/status.ts'
-import { bytes, duration, quarter, situation, standingOf } from '../words.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { bytes, duration, quarter, situation, standingOf } from '../text/format.ts'
 import { Bar } from '../parts/progress.tsx'
 
 const known = (text: string | null): text is string => text !== null && !text.startsWith('-')

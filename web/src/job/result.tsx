@@ -1,12 +1,12 @@
 // In charge of: the result of a job, to be watched: which of its playable outputs, in the player, and its address to copy.
 // Not in charge of: playing (web/src/player), which outputs a browser can play (playable.ts).
 import { useState } from 'preact/hooks'
-import type { PublicStatus } from '#contract/status.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
 import { Copy } from '../parts/copy.tsx'
-import { playables } from '../playable.ts'
-import type { PlayerMedia } from '../player/media.ts'
+import { playables } from './playable.ts'
+import type { PlayerMedia } from '../player/playerMedia.ts'
 import { Player } from '../player/player.tsx'
-import { isPlayable } from './kinds.ts'
+import { isPlayable } from './outputKinds.ts'
 
 export function Result({ status }: { status: PublicStatus }) {
   const found = playables(status.outputs)

@@ -1,8 +1,8 @@
 // In charge of: the output settings that a job was created with, which the service returns without secrets.
-import type { JobConfig } from '#contract/job.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Facts, type Fact } from '../parts/facts.tsx'
-import { bitrate } from './measured.ts'
+import { bitrate } from './mediaDetails.ts'
 
 /** "1280 × 720", "720p", "1280 px wide", "source size". */
 function sizeOf({ width, height }: { width: number; height: number }): string {

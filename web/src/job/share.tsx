@@ -1,13 +1,13 @@
 // In charge of: sharing a job's result: pages that play it without a key, their addresses and embed codes, and revoking them.
 import { useEffect, useState } from 'preact/hooks'
-import type { Share } from '#contract/answers.ts'
+import type { Share } from '#contract/api/answers.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { until } from '../words.ts'
-import { createShare, listShares, revokeShare } from './api.ts'
+import { until } from '../text/format.ts'
+import { createShare, listShares, revokeShare } from './resultApi.ts'
 
 const DAY = 86_400
 const TERMS = [

@@ -1,9 +1,9 @@
 // In charge of: the source as it was analysed.
-import type { SourceReport } from '#contract/estimate.ts'
-import { runningTime } from '../media-words.ts'
+import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { runningTime } from '../text/mediaTerms.ts'
 import { Facts, type Fact } from '../parts/facts.tsx'
-import { bytes } from '../words.ts'
-import { bitrate, containerName, sourceAudio, sourceVideo } from './measured.ts'
+import { bytes } from '../text/format.ts'
+import { bitrate, containerName, sourceAudio, sourceVideo } from './mediaDetails.ts'
 
 export function Source({ source }: { source: SourceReport }) {
   const { video, audio, duration_seconds: seconds, size_bytes: size, bitrate_kbps: rate } = source

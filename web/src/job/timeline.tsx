@@ -1,7 +1,7 @@
 // In charge of: what happened to a job, and when.
-import type { PublicEvent } from '#contract/events.ts'
-import type { PublicStatus } from '#contract/status.ts'
-import { clock, duration, moment, sameDay, standingOf, standingWords } from '../words.ts'
+import type { PublicEvent } from '#contract/api/events.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { clock, duration, moment, sameDay, standingOf, standingWords } from '../text/format.ts'
 
 interface Entry {
   text: string

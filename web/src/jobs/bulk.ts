@@ -1,9 +1,9 @@
 // In charge of: doing one thing with several jobs, one after the other, and what came of it.
 // Not in charge of: asking first, and showing it (selection.tsx).
-import type { ListedJob } from '#contract/answers.ts'
-import { cancelJob, deleteJob, retryJob } from '../api.ts'
+import type { ListedJob } from '#contract/api/answers.ts'
+import { cancelJob, deleteJob, retryJob } from '../api/api.ts'
 import { asError } from '../parts/notice.tsx'
-import { idOf, type Deed } from './fit.ts'
+import { idOf, type Deed } from './bulkSelection.ts'
 
 export interface Outcome {
   done: number[]

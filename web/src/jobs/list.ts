@@ -1,13 +1,13 @@
 // In charge of: the jobs that are shown: loaded, kept up to date while somebody looks, and longer on request.
-// Not in charge of: which (filters.ts), how they look (row.tsx).
+// Not in charge of: which (jobFilters.ts), how they look (row.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ListedJob } from '#contract/answers.ts'
-import { isFinal, listJobs } from '../api.ts'
-import { pause, visible } from '../live.ts'
-import { appended, refreshed, type Paged } from '../paged.ts'
+import type { ListedJob } from '#contract/api/answers.ts'
+import { isFinal, listJobs } from '../api/api.ts'
+import { pause, visible } from '../api/jobWatch.ts'
+import { appended, refreshed, type Paged } from '../api/pagedList.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
-import { idOf } from './fit.ts'
-import { queryOf, type Filters } from './filters.ts'
+import { idOf } from './bulkSelection.ts'
+import { queryOf, type Filters } from './jobFilters.ts'
 
 const LIVE_MS = 2000
 /** A search looks through every job of the account: not as often. */

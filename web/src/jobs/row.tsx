@@ -1,11 +1,11 @@
 // In charge of: one job in the list.
-import type { ListedJob } from '#contract/answers.ts'
-import { dimensions, runningTime } from '../media-words.ts'
-import { uprightSize } from '../job/measured.ts'
+import type { ListedJob } from '#contract/api/answers.ts'
+import { dimensions, runningTime } from '../text/mediaTerms.ts'
+import { uprightSize } from '../job/mediaDetails.ts'
 import { Badge, SmallProgress } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
-import { ago, bytes, duration, moment, standingOf } from '../words.ts'
-import { Still } from './still.tsx'
+import { ago, bytes, duration, moment, standingOf } from '../text/format.ts'
+import { Still } from './poster.tsx'
 
 interface RowProps {
   job: ListedJob

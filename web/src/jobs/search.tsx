@@ -1,6 +1,6 @@
 // In charge of: choosing which jobs are shown: text, state, time.
 import type { ComponentChildren } from 'preact'
-import { STATES, TIMES, type Filters } from './filters.ts'
+import { STATES, TIMES, type Filters } from './jobFilters.ts'
 
 interface SearchProps {
   filters: Filters

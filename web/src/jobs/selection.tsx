@@ -1,12 +1,12 @@
 // In charge of: what can be done with the jobs that are selected, at the lower end of the screen.
 // Not in charge of: doing it (bulk.ts).
 import { useState } from 'preact/hooks'
-import type { ListedJob } from '#contract/answers.ts'
+import type { ListedJob } from '#contract/api/answers.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { doAll, type Outcome } from './bulk.ts'
-import { fit, idOf, type Deed } from './fit.ts'
+import { fit, idOf, type Deed } from './bulkSelection.ts'
 
 interface SelectionProps {
   jobs: readonly ListedJob[]

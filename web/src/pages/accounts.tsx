@@ -1,17 +1,17 @@
 // In charge of: accounts and their quotas, with an admin key. An account exists as soon as a key or a quota names it.
 import { useEffect, useState } from 'preact/hooks'
-import type { Key } from '#contract/answers.ts'
+import type { Key } from '#contract/api/answers.ts'
 import type { publishedLimits } from '#contract/limits.ts'
-import { listAccounts, saveQuotas, type Account } from '../admin/api.ts'
-import { account as accountField, quotaFields, quotasOf, quotaWish, type Defaults } from '../admin/terms.ts'
-import { TermsForm } from '../admin/terms-form.tsx'
-import { ApiError, listKeys, readLimits } from '../api.ts'
+import { listAccounts, saveQuotas, type Account } from '../admin/adminApi.ts'
+import { account as accountField, quotaFields, quotasOf, quotaWish, type Defaults } from '../admin/keyLimits.ts'
+import { TermsForm } from '../admin/limitsForm.tsx'
+import { ApiError, listKeys, readLimits } from '../api/api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Notice, Trouble, type Failure } from '../parts/notice.tsx'
-import { signOut } from '../session.ts'
-import { bytes } from '../words.ts'
+import { signOut } from '../api/session.ts'
+import { bytes } from '../text/format.ts'
 
 interface Listed extends Account {
   /** Keys in force. */

@@ -1,9 +1,9 @@
 // In charge of: one job's page: how it stands, live, and its result.
-// Not in charge of: how news arrive (live.ts), its parts (job/).
+// Not in charge of: how news arrive (jobWatch.ts), its parts (job/).
 import { useEffect, useState } from 'preact/hooks'
-import type { JobRead } from '#contract/answers.ts'
-import type { PublicEvent } from '#contract/events.ts'
-import type { Warning } from '#contract/errors.ts'
+import type { JobRead } from '#contract/api/answers.ts'
+import type { PublicEvent } from '#contract/api/events.ts'
+import type { Warning } from '#contract/errorCodes.ts'
 import { JobActions } from '../job/actions.tsx'
 import { Deliveries } from '../job/deliveries.tsx'
 import { Log } from '../job/log.tsx'
@@ -14,13 +14,13 @@ import { Result } from '../job/result.tsx'
 import { Settings } from '../job/settings.tsx'
 import { Source } from '../job/source.tsx'
 import { Timeline } from '../job/timeline.tsx'
-import { watchJob } from '../live.ts'
+import { watchJob } from '../api/jobWatch.ts'
 import { EstimateView } from '../parts/estimate.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { Badge } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
-import { ago, moment, standingOf } from '../words.ts'
+import { ago, moment, standingOf } from '../text/format.ts'
 
 export function Job({ id }: { id: number }) {
   const [job, setJob] = useState<JobRead | null>(null)

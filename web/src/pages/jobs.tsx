@@ -1,9 +1,9 @@
 // In charge of: the list of jobs: its filters in the address, the list, what is selected in it, and what is announced of it.
 // Not in charge of: loading it (jobs/list.ts), what is done with a selection (jobs/selection.tsx).
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { readJob } from '../api.ts'
-import { idOf, type Deed } from '../jobs/fit.ts'
-import { addressOf, ALL, isFiltered, type Filters } from '../jobs/filters.ts'
+import { readJob } from '../api/api.ts'
+import { idOf, type Deed } from '../jobs/bulkSelection.ts'
+import { addressOf, ALL, isFiltered, type Filters } from '../jobs/jobFilters.ts'
 import { useJobs } from '../jobs/list.ts'
 import { Row } from '../jobs/row.tsx'
 import { Search } from '../jobs/search.tsx'

@@ -2,14 +2,14 @@
 // the key they have and where the admin key is found.
 // Not in charge of: single keys and forms (admin/).
 import { useEffect, useState } from 'preact/hooks'
-import type { Key } from '#contract/answers.ts'
-import { rotateKey } from '../admin/api.ts'
-import { KeyRow, type KeyDeed } from '../admin/key-row.tsx'
+import type { Key } from '#contract/api/answers.ts'
+import { rotateKey } from '../admin/adminApi.ts'
+import { KeyRow, type KeyDeed } from '../admin/keyRow.tsx'
 import { Secret } from '../admin/secret.tsx'
 import { Signing } from '../admin/signing.tsx'
-import { account, changeOf, keyLimits, label, scopes, termsOf, wishOf } from '../admin/terms.ts'
-import { TermsForm } from '../admin/terms-form.tsx'
-import { changeKey, createKey, listKeys, revokeKey } from '../api.ts'
+import { account, changeOf, keyLimits, label, scopes, termsOf, wishOf } from '../admin/keyLimits.ts'
+import { TermsForm } from '../admin/limitsForm.tsx'
+import { changeKey, createKey, listKeys, revokeKey } from '../api/api.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -17,7 +17,7 @@ import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { signOut } from '../session.ts'
+import { signOut } from '../api/session.ts'
 
 const FRESH = { account: 'default', scopes: 'jobs' }
 

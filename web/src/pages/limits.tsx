@@ -1,11 +1,11 @@
 // In charge of: what the service accepts, as GET /api/v0/limits publishes it.
 import { useEffect, useState } from 'preact/hooks'
 import type { publishedLimits } from '#contract/limits.ts'
-import { readLimits } from '../api.ts'
+import { readLimits } from '../api/api.ts'
 import { Facts, type Fact } from '../parts/facts.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { bytes } from '../words.ts'
+import { bytes } from '../text/format.ts'
 
 type Published = ReturnType<typeof publishedLimits>
 

@@ -1,11 +1,11 @@
 // In charge of: the page of a new job: what its form begins with.
 // Not in charge of: the form (form/form.tsx).
 import { useEffect, useState } from 'preact/hooks'
-import { builtInPresets } from '#contract/presets.ts'
-import { listUploads, readJob } from '../api.ts'
-import { bodyOf, bodyWith, withInput, type Body } from '../form/body.ts'
+import { builtInPresets } from '#contract/job/builtInPresets.ts'
+import { listUploads, readJob } from '../api/api.ts'
+import { bodyOf, bodyWith, withInput, type Body } from '../form/model/formBody.ts'
 import { Form } from '../form/form.tsx'
-import { isUpload, type Chosen } from '../form/sources.ts'
+import { isUpload, type Chosen } from '../form/model/sources.ts'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 

@@ -1,20 +1,20 @@
 // In charge of: the files that were uploaded and are still stored: uploading more, creating a job from one, deleting it.
 import { useEffect, useState } from 'preact/hooks'
-import type { ListedUpload } from '#contract/answers.ts'
-import { deleteUpload, listUploads } from '../api.ts'
-import { pause, visible } from '../live.ts'
-import { appended, refreshed, type Paged } from '../paged.ts'
+import type { ListedUpload } from '#contract/api/answers.ts'
+import { deleteUpload, listUploads } from '../api/api.ts'
+import { pause, visible } from '../api/jobWatch.ts'
+import { appended, refreshed, type Paged } from '../api/pagedList.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
-import { DropZone } from '../parts/drop-zone.tsx'
+import { DropZone } from '../parts/dropZone.tsx'
 import { Bar } from '../parts/progress.tsx'
 import { Link } from '../router.tsx'
 import { TransferButtons, TransferProgress } from '../transfers/progress.tsx'
 import { upload as uploadFiles, useTransfers, type Transfer } from '../transfers/store.ts'
-import { ago, bytes, moment, until } from '../words.ts'
+import { ago, bytes, moment, until } from '../text/format.ts'
 
 /** While something is on its way. */
 const LIVE_MS = 3000

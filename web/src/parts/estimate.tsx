@@ -1,6 +1,6 @@
 // In charge of: the result of a dry run in words.
-import type { Estimate } from '#contract/estimate.ts'
-import { bytes, dollars, duration, range } from '../words.ts'
+import type { Estimate } from '#contract/task/dryRunEstimate.ts'
+import { bytes, dollars, duration, range } from '../text/format.ts'
 import { Facts, type Fact } from './facts.tsx'
 
 function sourceSentence({ probe }: Estimate): string {

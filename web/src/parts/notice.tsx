@@ -1,7 +1,7 @@
 // In charge of: messages in a frame: errors with what to do about them, warnings, and how a failure becomes one.
 import type { ComponentChildren } from 'preact'
-import { adviceFor } from '../advice.ts'
-import { ApiError } from '../api.ts'
+import { adviceFor } from '../text/errorAdvice.ts'
+import { ApiError } from '../api/api.ts'
 
 export interface Failure {
   code: string

@@ -1,6 +1,6 @@
 // In charge of: how far a job is, as bars and as a badge.
-import type { PublicStatus } from '#contract/status.ts'
-import { phaseWords, standingOf, standingWords } from '../words.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { phaseWords, standingOf, standingWords } from '../text/format.ts'
 
 export function Badge({ status }: { status: PublicStatus }) {
   const standing = standingOf(status)

@@ -4,7 +4,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Glyph } from './glyph.tsx'
-import type { CaptionFile, PlayerMedia, PlayerSource } from './media.ts'
+import type { CaptionFile, PlayerMedia, PlayerSource } from './playerMedia.ts'
 import { Menu, type Group } from './menu.tsx'
 import { Seek } from './seek.tsx'
 import type { Stream } from './stream.ts'

@@ -1,7 +1,7 @@
 // In charge of: HLS and DASH in a <video>, with their renditions and captions, by shaka-player: a file of its own, loaded when
 // playback is asked for. Not in charge of: controls (player.tsx).
 import { namedTracks, type NamedTrack } from './captions.ts'
-import type { PlayerSource } from './media.ts'
+import type { PlayerSource } from './playerMedia.ts'
 
 export interface Stream {
   renditions: NamedTrack[]

@@ -1,5 +1,5 @@
 // In charge of: the forms of the page /docs that send a request to this very service. The page is whole without them.
-// Not in charge of: the page (scripts/openapi/page.ts), which is made from the document that these forms are made from too.
+// Not in charge of: the page (scripts/openapi/referencePage.ts), which is made from the document that these forms are made from too.
 import { element, labelled } from './dom.ts'
 
 interface Parameter {

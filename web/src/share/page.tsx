@@ -1,10 +1,10 @@
 // In charge of: the shared page: title, player, link and downloads; framed by another page, the player alone.
 import { useEffect, useState } from 'preact/hooks'
-import type { SharedMedia } from '#contract/answers.ts'
+import type { SharedMedia } from '#contract/api/answers.ts'
 import { Icon } from '../parts/icon.tsx'
-import { bytes, duration } from '../words.ts'
-import { isEmbedded, pageAddress, readMedia } from './media.ts'
-import { Player } from './player.tsx'
+import { bytes, duration } from '../text/format.ts'
+import { isEmbedded, pageAddress, readMedia } from './shareMedia.ts'
+import { Player } from './sharedPlayer.tsx'
 
 type Loaded =
   | { state: 'loading' | 'gone' }

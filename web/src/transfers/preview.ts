@@ -1,5 +1,5 @@
 // In charge of: a still and the size of a file that this browser can decode, before any of it is uploaded.
-// Not in charge of: the truth about the source: the service analyses it (form/analysis.ts).
+// Not in charge of: the truth about the source: the service analyses it (src/form/model/sourceAnalysis.ts).
 
 export interface Preview {
   /** An object URL; revoked with `release`. */

@@ -1,8 +1,8 @@
 // In charge of: how far one upload is: bar, amount, speed, time left, and what can be done about it.
 import { Icon } from '../parts/icon.tsx'
-import { adviceFor } from '../advice.ts'
+import { adviceFor } from '../text/errorAdvice.ts'
 import { Bar } from '../parts/progress.tsx'
-import { bytes, duration, quarter, rate as spellRate } from '../words.ts'
+import { bytes, duration, quarter, rate as spellRate } from '../text/format.ts'
 import { secondsLeft } from './rate.ts'
 import { canPause, pause, rateOfTransfer, remove, resume, type Transfer } from './store.ts'
 

@@ -1,11 +1,11 @@
 // In charge of: the files that are being uploaded from this tab: how far each is, pausing and giving up, and the job that is
 // created when it is stored. They go on whatever page is shown. Not in charge of: how a file is sent (upload.ts).
 import { useEffect, useState } from 'preact/hooks'
-import { createJob } from '../api.ts'
-import type { Members } from '../form/body.ts'
+import { createJob } from '../api/api.ts'
+import type { Members } from '../form/model/formBody.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
-import { onSession } from '../session.ts'
-import { DISCARD, discardUpload, isResumable, uploadFile, type Uploaded } from '../upload.ts'
+import { onSession } from '../api/session.ts'
+import { DISCARD, discardUpload, isResumable, uploadFile, type Uploaded } from './upload.ts'
 import { previewOf, type Preview } from './preview.ts'
 import { rateOf, sampled, type Sample } from './rate.ts'
 

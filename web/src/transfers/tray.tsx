@@ -1,5 +1,5 @@
 // In charge of: uploads that go on while another page is shown, and the jobs that are created when they are stored.
-import { adviceFor } from '../advice.ts'
+import { adviceFor } from '../text/errorAdvice.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Link, type Route } from '../router.tsx'
 import { TransferButtons, TransferProgress } from './progress.tsx'

@@ -1,0 +1,62 @@
+// In charge of: a service of the bench's own, started by program and with data of its own, and stopped with what it started.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { childrenOf } from '../scripts/local/processes/processGroup.ts'
+import { ROOT } from '../scripts/local/localSettings.ts'
+import type { Pids } from './cpuByProcess.ts'
+
+export interface Service extends AsyncDisposable {
+  baseUrl: string
+  apiKey: string
+  transcoderPid: number
+  /** The processes that run the Worker: Node, which connects, and the runtimes below it. */
+  workerPids: number[]
+  /** What the CPU time of a job is split by (cpuByProcess.ts). */
+  pids: Pids
+  /** A directory that goes with the service. */
+  scratch: string
+}
+
+interface ReadyLine {
+  base_url: string
+  api_key: string
+  pids: { worker: number; transcoders: number[] }
+}
+
+export async function startService(env: Record<string, string> = {}): Promise<Service> {
+  const scratch = await mkdtemp(join(tmpdir(), 'splicepoint-bench-'))
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.ts'), '--json'], {
+    env: { ...process.env, PORT: '0', STATE_DIR: join(scratch, 'state'), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const orphan = (): void => void child.kill()
+  process.on('exit', orphan)
+  const stop = async (): Promise<void> => {
+    process.off('exit', orphan)
+    child.kill('SIGTERM')
+    await ended
+    await rm(scratch, { recursive: true, force: true, maxRetries: 3 })
+  }
+  const line = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line').then(([text]) => JSON.parse(String(text)) as ReadyLine),
+    ended.then(() => null),
+  ])
+  if (line === null) throw new Error('The service did not start.')
+  const [transcoderPid] = line.pids.transcoders
+  if (transcoderPid === undefined) throw new Error('The service has no transcoder.')
+  const workerPids = [line.pids.worker, ...childrenOf(line.pids.worker).map(({ pid }) => pid)]
+  return {
+    workerPids,
+    pids: { transcoder: transcoderPid, worker: [...workerPids, ...(child.pid === undefined ? [] : [child.pid])] },
+    baseUrl: line.base_url,
+    apiKey: line.api_key,
+    transcoderPid,
+    scratch,
+    [Symbol.asyncDispose]: stop,
+  }
+}

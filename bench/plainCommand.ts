@@ -1,0 +1,21 @@
+// In charge of: one run of a hand-written command (baseline/) on the local disk.
+// Not in charge of: what the service is compared with it by (comparison.ts).
+import { execFile } from 'node:child_process'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ROOT } from '../scripts/local/localSettings.ts'
+import type { Engine } from '../transcoder/ffmpeg/locate.ts'
+import { stopwatch, type Stretch } from './stopwatch.ts'
+
+const run = promisify(execFile)
+
+export async function baselineRun(engine: Engine, script: string, source: string, directory: string): Promise<Stretch> {
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory)
+  const read = stopwatch()
+  await run('sh', [join(ROOT, 'bench', 'baseline', script), source, directory], {
+    env: { ...process.env, FFMPEG: engine.ffmpeg },
+  })
+  return read()
+}

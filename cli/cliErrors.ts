@@ -1,0 +1,79 @@
+// In charge of: what a failure is called, in words and in the exit code (docs/cli.md).
+import type { Problem } from '#contract/errorCodes.ts'
+import { NetworkError, ServiceError } from '../client/clientErrors.ts'
+
+export const EXIT = { ok: 0, job: 1, usage: 2, refused: 3, network: 4, interrupted: 130 } as const
+
+/** Wrong arguments, or a file that cannot be used. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof ServiceError) return EXIT.refused
+  if (error instanceof NetworkError) return EXIT.network
+  if (error instanceof UsageError) return EXIT.usage
+  return EXIT.job
+}
+
+/** For people: the service's sentence, then each problem with its field and what is allowed. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Error)) return plain(String(error))
+  if (!(error instanceof ServiceError)) return plain(error.message)
+  const problems = problemsOf(error)
+  const lines =
+    problems.length > 0
+      ? problems.map(problemLine)
+      : [`${error.field === null ? '' : `${error.field}: `}${error.message}`]
+  const [first = '', ...more] = lines
+  const code = error.code === null ? '' : ` (${error.code})`
+  return problems.length > 1
+    ? `The job has ${problems.length} problems${code}:\n${lines.map((line) => `  ${line}`).join('\n')}`
+    : [`${first}${code}`, ...more].join('\n')
+}
+
+/** For programs: the service's own error where there is one. */
+export function errorDocument(error: unknown): object {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof ServiceError)) {
+    const code = error instanceof NetworkError ? 'network' : error instanceof UsageError ? 'usage' : 'failed'
+    return { error: { code, message } }
+  }
+  const { code, field, details, status } = error
+  return {
+    error: {
+      code: code ?? 'unexpected_answer',
+      message,
+      ...(field === null ? {} : { field }),
+      ...(details === undefined ? {} : { details }),
+    },
+    http_status: status,
+  }
+}
+
+function problemsOf({ details }: ServiceError): Problem[] {
+  return Array.isArray(details)
+    ? (details as unknown[]).filter(
+        (one): one is Problem => typeof (one as Problem | null)?.message === 'string' && 'field' in (one as object),
+      )
+    : []
+}
+
+function problemLine({ field, message, allowed, minimum, maximum }: Problem): string {
+  // Most messages say it themselves.
+  const isSaid = (value: unknown): boolean => message.includes(String(value))
+  const hints = [
+    ...(allowed && !allowed.every(isSaid) ? [`allowed: ${allowed.join(', ')}`] : []),
+    ...(minimum === undefined || isSaid(minimum) ? [] : [`minimum: ${minimum}`]),
+    ...(maximum === undefined || isSaid(maximum) ? [] : [`maximum: ${maximum}`]),
+  ]
+  const where = field === '' || message.includes(field) ? '' : `${field}: `
+  return plain(`${where}${message}${hints.length > 0 ? ` [${hints.join('; ')}]` : ''}`)
+}
+
+/** Names and messages come from elsewhere: they must not move the cursor of a terminal. */
+export function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, (character) =>
+    character === '\n' ? '\n' : '�',
+  )
+}

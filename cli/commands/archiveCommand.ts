@@ -1,0 +1,68 @@
+// In charge of: `archive`: all files of a job as one tar.
+import { open, rename, rm } from 'node:fs/promises'
+import type { JobRead } from '#contract/api/answers.ts'
+import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
+import { reach, reason } from '../../client/serviceRequest.ts'
+import type { Answer } from '../commandResult.ts'
+import { UsageError } from '../cliErrors.ts'
+import { transferring } from '../text/progressState.ts'
+import type { ProgressLine } from '../text/progressLine.ts'
+import { bytes } from '../text/formatUnits.ts'
+
+/** @param to a file; default: the archive's own name, here */
+export async function archive(
+  id: number,
+  { status }: JobRead,
+  to: string | undefined,
+  line: ProgressLine,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (status.archive_url === null) {
+    throw new UsageError(
+      status.job_completed
+        ? `Job ${id} has no files in the service’s own store.`
+        : `Job ${id} is not complete: splicepoint status ${id} --watch`,
+    )
+  }
+  const url = new URL(status.archive_url)
+  const file = to ?? nameIn(url) ?? `job-${id}.tar`
+  const response = await reach(url, { signal })
+  if (response.status !== 200 || !response.body) {
+    throw new ServiceError(response.status, await response.text().catch(() => ''))
+  }
+  const size = Number(response.headers.get('content-length'))
+  const partial = `${file}.part`
+  try {
+    await store(response.body, partial, size, line)
+    await rename(partial, file)
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  } finally {
+    line.end()
+  }
+  return { document: { file, size }, text: `${file}  ${bytes(size)}` }
+}
+
+/** Of a file that lands where the command runs: nothing but a tar, and none that is hidden there. */
+export function nameIn({ pathname }: URL): string | null {
+  return /\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.tar)$/.exec(pathname)?.[1] ?? null
+}
+
+async function store(body: AsyncIterable<Uint8Array>, path: string, size: number, line: ProgressLine): Promise<void> {
+  const show = transferring('Downloading')
+  await using file = await open(path, 'w')
+  const chunks = body[Symbol.asyncIterator]()
+  let done = 0
+  for (;;) {
+    const broken = (error: unknown): never => {
+      throw new NetworkError(`The archive broke off after ${bytes(done)}: ${reason(error)}.`, { cause: error })
+    }
+    const next = await chunks.next().catch(broken)
+    if (next.done) break
+    await file.writeFile(next.value)
+    done += next.value.length
+    line.show(show(done, size))
+  }
+  if (done !== size) throw new NetworkError(`The archive has ${done} bytes instead of ${size}.`)
+}

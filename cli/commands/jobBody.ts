@@ -1,0 +1,166 @@
+// In charge of: the body of a job, from a JSON document and the flags that override it.
+// Not in charge of: what is accepted: the service judges it, and says everything that is wrong at once.
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import { UsageError } from '../cliErrors.ts'
+
+export interface OrderFlags {
+  hls?: boolean | undefined
+  dash?: boolean | undefined
+  mp4?: boolean | undefined
+  preset?: string | undefined
+  rendition?: string[] | undefined
+  container?: string | undefined
+  codec?: string | undefined
+  mode?: string | undefined
+  'audio-bitrate'?: string | undefined
+  'no-audio'?: boolean | undefined
+  'allow-upscaling'?: boolean | undefined
+  metadata?: string[] | undefined
+  set?: string[] | undefined
+}
+
+export type Body = Record<string, unknown>
+
+/** Above the least that is accepted, which is far from enough for good quality. */
+const GENEROSITY = 2.5
+const BITRATE_CODECS = ['h.264', 'hevc', 'mpeg2'] as const
+/** Seconds: segments of 6 s, and a player can change the rendition at each of their key frames. */
+const STREAMING_GOP = 2
+
+/** @param path of a JSON file, or "-". @throws UsageError */
+export async function readBody(path: string): Promise<Body> {
+  const name = path === '-' ? 'Standard input' : path
+  const json = await (path === '-' ? text(process.stdin) : readFile(path, 'utf8')).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new UsageError(`${name} cannot be read (${error.code ?? error.message}).`)
+    },
+  )
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (error) {
+    throw new UsageError(`${name} is not JSON: ${(error as Error).message}.`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${name} must be a JSON object.`)
+  }
+  return value as Body
+}
+
+/**
+ * Flags override the document. Without a document and a preset, what is not said is what never fails: renditions no larger than the
+ * source, and stereo AAC where the source has audio.
+ * @throws UsageError
+ */
+export function applyFlags(document: Body | null, flags: OrderFlags): Body {
+  refuseContradictions(flags)
+  const body: Body = { ...document }
+  if (flags.preset !== undefined) body['preset'] = flags.preset
+  const isBare = document === null && flags.preset === undefined
+  applyFormat(body, flags)
+  if (flags.container !== undefined) body['output_container'] = flags.container
+  if (flags.codec !== undefined) body['video_codec'] = flags.codec
+  if (flags.container === 'hls' && isBare) body['segmented_output_hls'] = true
+  applyVideo(body, flags, isBare)
+  if (flags['allow-upscaling'] === true) body['allow_upscaling'] = true
+  if (flags['no-audio'] === true) body['audioProfiles'] = []
+  else if (flags['audio-bitrate'] !== undefined || isBare) {
+    const audio_bitrate = flags['audio-bitrate'] ?? '128'
+    const stereo = { audio_codec: 'aac', audio_channels: '2', audio_bitrate, source_stream: '1', optional: true }
+    body['audioProfiles'] = [stereo]
+  }
+  if (flags.metadata) body['metadata'] = { ...asObject(body['metadata']), ...metadataOf(flags.metadata) }
+  for (const each of flags.set ?? []) set(body, each)
+  return body
+}
+
+function refuseContradictions(flags: OrderFlags): void {
+  const { hls, dash, mp4, container, rendition, mode, preset } = flags
+  if (mp4 === true && (hls === true || dash === true))
+    throw new UsageError('--mp4 makes files, --hls and --dash make segments: give one or the other.')
+  if (container !== undefined && (hls ?? dash ?? mp4) === true)
+    throw new UsageError('--hls, --dash and --mp4 choose the container themselves: leave out --container.')
+  if (mode !== undefined && rendition === undefined && (hls ?? dash ?? mp4) === true)
+    throw new UsageError('--mode is for renditions of yours: give them with --rendition.')
+  if (mode !== undefined && rendition === undefined && preset !== undefined)
+    throw new UsageError('--mode is for renditions of yours: give them with --rendition, or leave out --preset.')
+  if (flags['no-audio'] === true && flags['audio-bitrate'] !== undefined)
+    throw new UsageError('--no-audio leaves no audio for --audio-bitrate: give one or the other.')
+}
+
+/** What is delivered, and how a player finds its way in it. */
+function applyFormat(body: Body, { hls, dash, mp4 }: OrderFlags): void {
+  if (mp4 === true) {
+    body['output_container'] = 'mp4'
+    delete body['segmented_output_hls']
+    delete body['segmented_output_dash']
+  }
+  if (hls !== true && dash !== true) return
+  // HLS alone is of transport streams, which every device plays; with DASH both share one set of fragmented MP4.
+  body['output_container'] = hls === true ? 'hls' : 'mp4'
+  body['segmented_output_hls'] = hls === true
+  body['segmented_output_dash'] = dash === true
+  body['gop_length'] ??= STREAMING_GOP
+}
+
+function applyVideo(body: Body, flags: OrderFlags, isBare: boolean): void {
+  const { hls, dash, mp4, rendition: renditions, mode } = flags
+  if (renditions || (mode !== undefined && isBare)) {
+    body['videoProfiles'] = (renditions ?? ['0']).map((each) => rendition(each, flags))
+    delete body['ladder']
+  } else if (mode !== undefined) {
+    throw new UsageError('--mode is for renditions of yours: give them with --rendition.')
+  } else if ((hls ?? dash ?? mp4) === true && body['videoProfiles'] === undefined && flags.preset === undefined) {
+    body['ladder'] = 'auto'
+    return
+  } else if (isBare) body['videoProfiles'] = [rendition('0', flags)]
+  if (isBare) body['allow_upscaling'] = false
+}
+
+/** "720", "720:2500", "1280x720:2500", "0" (the source's size). */
+function rendition(written: string, flags: OrderFlags): object {
+  const [, width = '0', height = '', kbps] = /^(?:(\d{1,5})x)?(\d{1,5})p?(?::(\d{1,7}))?$/.exec(written) ?? []
+  if (height === '') throw new UsageError(`--rendition ${written}: write 720, 720:2500 or 1280x720:2500.`)
+  return {
+    width: Number(width),
+    height: Number(height),
+    video_bitrate: kbps === undefined ? bitrate(Number(width), Number(height), flags) : Number(kbps),
+    video_bitrate_mode: flags.mode ?? 'vbr',
+  }
+}
+
+/** Where the source decides the height, that of 1080p; where it decides the width, of 16:9. */
+function bitrate(width: number, height: number, flags: OrderFlags): number {
+  const codec = BITRATE_CODECS.find((one) => one === flags.codec) ?? 'h.264'
+  const lines = height === 0 ? 1080 : height
+  const least = minimumBitrateKbps(codec, width === 0 ? Math.round((lines * 16) / 9) : width, lines, 'cbr')
+  return Math.ceil((least * GENEROSITY) / 50) * 50
+}
+
+const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
+
+function metadataOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new UsageError(`--metadata ${pair}: write NAME=VALUE.`)
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+}
+
+/** JSON where it is some, else text. */
+function set(body: Body, pair: string): void {
+  const at = pair.indexOf('=')
+  if (at < 1) throw new UsageError(`--set ${pair}: write FIELD=VALUE.`)
+  const value = pair.slice(at + 1)
+  let read: unknown = value
+  try {
+    read = JSON.parse(value)
+  } catch {
+    // A text needs no quotes.
+  }
+  body[pair.slice(0, at)] = read
+}

@@ -1,0 +1,75 @@
+// In charge of: `keys`: list, issue, rotate and revoke.
+import type { Key } from '#contract/api/answers.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import type { Answer } from '../commandResult.ts'
+import { plain, UsageError } from '../cliErrors.ts'
+import { table } from '../text/table.ts'
+import { ago } from '../text/formatUnits.ts'
+
+export interface KeyFlags {
+  account?: string | undefined
+  label?: string | undefined
+  scope?: string[] | undefined
+}
+
+export async function keys(
+  client: Client,
+  words: readonly string[],
+  flags: KeyFlags,
+  width: number | null,
+): Promise<Answer> {
+  const [action = '', id] = words
+  const needsId = action === 'rotate' || action === 'revoke'
+  if (needsId !== (id !== undefined)) {
+    throw new UsageError(
+      needsId ? `Which key? splicepoint keys ${action} ID` : 'Write: keys list|issue|rotate ID|revoke ID',
+    )
+  }
+  switch (action) {
+    case 'list': {
+      const document = await client.keys()
+      return { document, text: listed(document.keys, width) }
+    }
+    case 'issue': {
+      const { account, label, scope } = flags
+      const document = await client.issueKey({
+        ...(account === undefined ? {} : { account }),
+        ...(label === undefined ? {} : { label }),
+        ...(scope === undefined ? {} : { scopes: scope }),
+      })
+      return { document, text: `${document.key}\nKeep it: it is shown this once.` }
+    }
+    case 'rotate': {
+      const document = await client.rotateKey(id ?? '')
+      const kept = `${document.key}\nKeep it: it is shown this once. ${id} is revoked and stops working within a minute.`
+      const warned = document.warnings.map(({ code, message }) => plain(`warning: ${code}: ${message}`))
+      return { document, text: [kept, ...warned].join('\n') }
+    }
+    case 'revoke':
+      await client.revokeKey(id ?? '')
+      return { document: { id, revoked: true }, text: `${id} is revoked; it stops working within a minute.` }
+    default:
+      throw new UsageError(`keys ${action} is unknown: list, issue, rotate ID or revoke ID.`)
+  }
+}
+
+function listed(found: readonly Key[], width: number | null): string {
+  if (found.length === 0) return ''
+  const columns = [
+    { title: 'ID' },
+    { title: 'ACCOUNT' },
+    { title: 'LABEL', flexible: true },
+    { title: 'SCOPES' },
+    { title: 'LAST USED' },
+    { title: 'STATE' },
+  ] as const
+  const rows = found.map(({ id, account, label, scopes, revoked_at, last_used_at }) => [
+    id,
+    account,
+    label,
+    scopes.join(','),
+    last_used_at === null ? 'never' : ago(last_used_at),
+    revoked_at === null ? 'active' : `revoked ${ago(revoked_at)}`,
+  ])
+  return table(columns, rows, width)
+}

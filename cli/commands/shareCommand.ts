@@ -1,0 +1,59 @@
+// In charge of: `share`: pages that play a job's outputs without a key.
+import type { Share } from '#contract/api/answers.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import type { Answer } from '../commandResult.ts'
+import { plain } from '../cliErrors.ts'
+import { table } from '../text/table.ts'
+import { ago, moment, secondsOf, until } from '../text/formatUnits.ts'
+import { read } from './uploadsCommand.ts'
+
+export interface ShareFlags {
+  title?: string | undefined
+  expires?: string | undefined
+  list?: boolean | undefined
+  revoke?: string | undefined
+}
+
+export async function share(client: Client, id: number, flags: ShareFlags, width: number | null): Promise<Answer> {
+  if (flags.revoke !== undefined) {
+    await client.revokeShare(id, flags.revoke)
+    return { document: { revoked: flags.revoke }, text: `Share ${flags.revoke} is revoked.` }
+  }
+  if (flags.list === true) {
+    const document = await client.shares(id)
+    return { document, text: listed(document.shares, width) }
+  }
+  const document = await newShare(client, id, flags)
+  return { document, text: shareText(document) }
+}
+
+export function newShare(client: Client, id: number, { title, expires }: ShareFlags): Promise<Share> {
+  return client.share(id, {
+    ...(title === undefined ? {} : { title }),
+    ...(expires === undefined ? {} : { expires_in_seconds: read(secondsOf, expires) }),
+  })
+}
+
+export function shareText({ url, expires_at }: Share): string {
+  return plain(`${url}\nPlays in any browser without a key, until ${moment(expires_at)}.`)
+}
+
+function listed(shares: readonly Share[], width: number | null): string {
+  if (shares.length === 0) return ''
+  const columns = [
+    { title: 'SHARE' },
+    { title: 'TITLE', flexible: true },
+    { title: 'CREATED' },
+    { title: 'EXPIRES' },
+    { title: 'PAGE' },
+  ] as const
+  const rows = shares.map(({ share_id, title, created_at, expires_at, url }) => [
+    share_id,
+    title,
+    ago(created_at),
+    until(expires_at),
+    url,
+  ])
+  // An address that is cut off is of no use: the last column may go over the edge.
+  return table(columns, rows, width === null ? null : width + Math.max(...shares.map(({ url }) => url.length)))
+}

@@ -1,0 +1,123 @@
+// In charge of: `submit`: the source to where the service can read it, then the job.
+// Not in charge of: the fields of the job (jobBody.ts), waiting for it (watchJob.ts).
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Created } from '#contract/api/answers.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import { ServiceError } from '../../client/clientErrors.ts'
+import type { JobRequest } from '../../client/jobRequest.ts'
+import { UsageError } from '../cliErrors.ts'
+import { transferring } from '../text/progressState.ts'
+import { applyFlags, readBody, type Body, type OrderFlags } from './jobBody.ts'
+import type { ProgressLine } from '../text/progressLine.ts'
+import { bytes } from '../text/formatUnits.ts'
+
+export interface SubmitFlags extends OrderFlags {
+  file?: string | undefined
+  'idempotency-key'?: string | undefined
+  'dry-run'?: boolean | undefined
+  'upload-again'?: boolean | undefined
+}
+
+const PROVIDER_OF: Readonly<Record<string, string>> = {
+  http: 'http',
+  https: 'http',
+  s3: 'aws',
+  oci: 'oracle',
+  gs: 'gcloud',
+}
+
+/** No upload has this number: a job that names it is judged in every other respect, and never made. */
+const NO_UPLOAD = '999999999999999'
+
+export interface Notes {
+  /** A sentence about what happens, for people. */
+  say: (text: string) => void
+  line: ProgressLine
+}
+
+export async function submit(
+  client: Client,
+  source: string | undefined,
+  flags: SubmitFlags,
+  notes: Notes,
+): Promise<Created> {
+  const document = flags.file === undefined ? null : await readBody(flags.file)
+  const body = applyFlags(document, flags)
+  if (source !== undefined) await nameSource(client, body, source, flags, notes)
+  else if (!document) throw new UsageError('Name the source: a file, an address, or a job with --file.')
+  return client.create(asRequest(body), {
+    dryRun: flags['dry-run'] === true,
+    ...(flags['idempotency-key'] === undefined ? {} : { idempotencyKey: flags['idempotency-key'] }),
+  })
+}
+
+/** The service judges it: what comes from a file or from --set may be anything. */
+function asRequest(body: Body): JobRequest {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for that reason
+  return body as unknown as JobRequest
+}
+
+async function nameSource(
+  client: Client,
+  body: Body,
+  source: string,
+  flags: SubmitFlags,
+  { say, line }: Notes,
+): Promise<void> {
+  const scheme = /^([a-z][a-z0-9]*):\/\//i.exec(source)?.[1]?.toLowerCase()
+  if (scheme !== undefined) {
+    const provider = PROVIDER_OF[scheme]
+    if (provider === undefined)
+      throw new UsageError(
+        `${source}: a job cannot read from ${scheme} addresses; it can from http, https, s3, oci and gs.`,
+      )
+    body['input'] = source
+    giveProvider(body, provider)
+    return
+  }
+  const found = await stat(source).catch(() => null)
+  if (!found?.isFile()) throw new UsageError(found ? `${source} is not a file.` : `There is no file ${source}.`)
+  if (found.size === 0) throw new UsageError(`${source} is empty.`)
+  giveProvider(body, 'file-upload')
+  await requireGood(client, body)
+  const show = transferring('Uploading')
+  try {
+    const { input, reused } = await client.upload(source, basename(source), {
+      progress: (stored, size) => line.show(show(stored, size)),
+      reuse: flags['upload-again'] !== true,
+    })
+    if (reused)
+      say(`${source} (${bytes(found.size)}) is still stored from an earlier upload. --upload-again sends it again.`)
+    body['input'] = input
+  } finally {
+    line.end()
+  }
+}
+
+/** Everything that can be wrong with a job before its source is known, before the source is sent. @throws ServiceError */
+async function requireGood(client: Client, body: Body): Promise<void> {
+  try {
+    const unexpected = await client.create(asRequest({ ...body, input: NO_UPLOAD }), { dryRun: true })
+    await client.cancel(unexpected._auto_generated_id_)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !lacksOnlyUpload(error)) throw error
+  }
+}
+
+function lacksOnlyUpload({ code, details }: ServiceError): boolean {
+  const problems = Array.isArray(details) ? (details as Partial<Problem>[]) : []
+  return code === 'invalid_request' && problems.length === 1 && problems[0]?.code === 'upload_not_found'
+}
+
+/** Keys of a store stay, where the document has some for that kind of store. */
+function giveProvider(body: Body, provider: string): void {
+  const given = body['cloud_credentials']
+  const credentials = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
+  const input = credentials['input'] as { cloud_provider?: unknown } | undefined
+  body['cloud_credentials'] = {
+    ...credentials,
+    input: input?.cloud_provider === provider ? input : { cloud_provider: provider },
+  }
+}

@@ -1,0 +1,39 @@
+// In charge of: `vault rotate`: asking for batch after batch until everything is sealed with the newest key of the ring.
+// Not in charge of: sealing (worker/admin/resealSecrets.ts), putting a key into VAULT_KEYS (docs/operating.md).
+import type { VaultRotation } from '#contract/api/answers.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import { UsageError } from '../cliErrors.ts'
+
+/**
+ * Safe to repeat, and to interrupt: what is sealed again stays so.
+ * @returns the sum of all batches, and the same for people
+ */
+export async function vault(
+  client: Client,
+  words: string[],
+  note: (text: string) => void,
+): Promise<{ document: Omit<VaultRotation, 'next' | 'next_key'>; text: string }> {
+  if (words[0] !== 'rotate') throw new UsageError('Write: vault rotate')
+  const unreadable = new Set<number>()
+  const keys = new Set<string>()
+  let resealed = 0
+  for (let place = { next: 0, next_key: '' }; ;) {
+    const batch = await client.resealVault(place)
+    resealed += batch.resealed
+    for (const job of batch.unreadable) unreadable.add(job)
+    for (const key of batch.unreadable_keys) keys.add(key)
+    if (!batch.done) note(`${resealed} sealed again with ${batch.key_id}, up to job ${batch.next}`)
+    place = batch
+    if (!batch.done) continue
+    const lost = [...[...unreadable].map((id) => `job ${id}`), ...[...keys].map((id) => `key ${id}`)]
+    const answer = { ...batch, resealed, unreadable: [...unreadable], unreadable_keys: [...keys] }
+    const { next: _next, next_key: _key, ...sum } = answer
+    return {
+      document: sum,
+      text: [
+        `Everything is sealed with ${batch.key_id} (${resealed} sealed again): the other keys may leave VAULT_KEYS.`,
+        ...(lost.length === 0 ? [] : [`Lost before, since their key is in VAULT_KEYS no more: ${lost.join(', ')}`]),
+      ].join('\n'),
+    }
+  }
+}

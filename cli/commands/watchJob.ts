@@ -1,0 +1,52 @@
+// In charge of: watching a job to its end and fetching its outputs, with what people see of it.
+import { relative } from 'node:path'
+import type { JobRead } from '#contract/api/answers.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import { downloadAll, type DownloadedFile } from '../../client/download/downloadAll.ts'
+import { EXIT } from '../cliErrors.ts'
+import { jobProgress, transferring } from '../text/progressState.ts'
+import type { ProgressLine } from '../text/progressLine.ts'
+import { bytes } from '../text/formatUnits.ts'
+
+export async function watch(client: Client, id: number, line: ProgressLine, signal: AbortSignal): Promise<JobRead> {
+  try {
+    return await client.follow(id, { signal, show: ({ status }) => line.show(jobProgress(status)) })
+  } finally {
+    line.end()
+  }
+}
+
+/** 0 also for a job that goes on. */
+export function exitCodeOfJob({ status }: JobRead): number {
+  return status.error || status.state === 'cancelled' ? EXIT.job : EXIT.ok
+}
+
+export async function fetchOutputs(
+  job: JobRead,
+  directory: string,
+  line: ProgressLine,
+  signal: AbortSignal,
+  say: (text: string) => void,
+): Promise<DownloadedFile[]> {
+  const show = transferring('Downloading')
+  let files: DownloadedFile[]
+  try {
+    files = await downloadAll(job, directory, {
+      signal,
+      progress: ({ bytes: done, totalBytes, files: whole, totalFiles }) =>
+        line.show(show(done, totalBytes, `${whole} of ${totalFiles} files`)),
+    })
+  } finally {
+    line.end()
+  }
+  const fresh = files.filter(({ already }) => !already)
+  const sum = fresh.reduce((total, { size }) => total + size, 0)
+  const place = relative('.', directory) || '.'
+  const there = files.length - fresh.length
+  say(
+    `${count(fresh.length)} (${bytes(sum)}) downloaded to ${place}${there === 0 ? '' : `; ${count(there)} ${there === 1 ? 'was' : 'were'} there already`}`,
+  )
+  return files
+}
+
+const count = (files: number): string => `${files} file${files === 1 ? '' : 's'}`

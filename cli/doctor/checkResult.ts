@@ -1,0 +1,51 @@
+// In charge of: how the command puts a finding: in the same shape as the service's own (POST /api/v0/diagnosis).
+// Not in charge of: showing them (doctorReport.ts).
+import type { Check, Verdict } from '#contract/api/diagnosis.ts'
+import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
+
+export type Findings = Check[]
+
+const make = (
+  name: string,
+  verdict: Verdict,
+  message: string,
+  remedy: string | null,
+  milliseconds?: number,
+): Check => ({
+  name,
+  verdict,
+  message,
+  remedy,
+  milliseconds: milliseconds === undefined ? null : Math.round(milliseconds),
+})
+
+export const ok = (name: string, message: string, milliseconds?: number): Check =>
+  make(name, 'ok', message, null, milliseconds)
+export const skipped = (name: string, message: string): Check => make(name, 'skipped', message, null)
+export const warning = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
+  make(name, 'warning', message, remedy, milliseconds)
+export const fault = (name: string, message: string, remedy: string, milliseconds?: number): Check =>
+  make(name, 'fault', message, remedy, milliseconds)
+
+/** The sentence of whatever was thrown, with the service's code where it has one. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ServiceError) return `${error.message} (${error.code ?? error.status})`
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Runs one look; what it throws is a fault of that name. An interruption goes on up. */
+export async function look(
+  name: string,
+  remedy: string,
+  find: () => Promise<Check> | Check,
+  signal?: AbortSignal,
+): Promise<Check> {
+  const from = performance.now()
+  try {
+    return await find()
+  } catch (error) {
+    if (signal?.aborted) throw error
+    const isKnown = error instanceof ServiceError || error instanceof NetworkError
+    return fault(name, isKnown ? reasonOf(error) : `It failed: ${reasonOf(error)}`, remedy, performance.now() - from)
+  }
+}

@@ -1,0 +1,77 @@
+// In charge of: what the command made at the service, and that nothing of it stays: jobs are cancelled, then deleted with their
+// outputs, uploads deleted.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Check } from '#contract/api/diagnosis.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import { ServiceError } from '../../client/clientErrors.ts'
+import { fault, ok, reasonOf } from './checkResult.ts'
+
+const TRIES = 60
+const PAUSE_MS = 500
+
+export class Traces {
+  readonly #jobs = new Set<number>()
+  readonly #uploads = new Set<number>()
+  /** Elsewhere: each removes one thing. */
+  readonly #others: (() => Promise<void>)[] = []
+
+  job(id: number): void {
+    this.#jobs.add(id)
+  }
+
+  upload(number: number): void {
+    this.#uploads.add(number)
+  }
+
+  other(remove: () => Promise<void>): void {
+    this.#others.push(remove)
+  }
+
+  /** @param client whose requests nobody interrupts */
+  async remove(client: Client): Promise<Check> {
+    const left: string[] = []
+    const attempt = async (what: string, remove: () => Promise<void>): Promise<void> => {
+      await remove().catch((error: unknown) => left.push(`${what}: ${reasonOf(error)}`))
+    }
+    for (const id of this.#jobs) await attempt(`job ${id}`, () => removeJob(client, id))
+    for (const number of this.#uploads) await attempt(`upload ${number}`, () => removeUpload(client, number))
+    for (const remove of this.#others) await attempt('an object', remove)
+    const total = this.#jobs.size + this.#uploads.size + this.#others.length
+    return left.length > 0
+      ? fault(
+          'removed',
+          `Left behind: ${left.join('; ')}`,
+          'npx splicepoint cancel, delete and uploads delete; objects of stores by hand.',
+        )
+      : ok('removed', `Nothing of ${total} jobs, uploads and objects is left.`)
+  }
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof ServiceError && (error.status === 404 || error.status === 410)
+
+async function removeJob(client: Client, id: number): Promise<void> {
+  for (let left = TRIES; ; left--) {
+    try {
+      await client.delete(id)
+      break
+    } catch (error) {
+      if (isGone(error)) return
+      if (!(error instanceof ServiceError && error.code === 'job_active') || left === 0) throw error
+      // It goes on, or is being cancelled.
+      await client.cancel(id).catch(() => undefined)
+      await pause(PAUSE_MS)
+    }
+  }
+  const there = await client.read(id).then(
+    () => true,
+    (error: unknown) => !isGone(error),
+  )
+  if (there) throw new Error('it can still be read')
+}
+
+async function removeUpload(client: Client, number: number): Promise<void> {
+  await client.deleteUpload(number).catch((error: unknown) => {
+    if (!isGone(error)) throw error
+  })
+}

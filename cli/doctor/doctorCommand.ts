@@ -1,0 +1,149 @@
+// In charge of: `doctor`: looking at a configuration, at a deployed service from outside and inside, running small jobs through
+// it, and putting together what is wrong and how to mend it.
+// Not in charge of: each look (doctor/).
+import { access } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Check } from '#contract/api/diagnosis.ts'
+import { Client } from '../../client/nodeClient.ts'
+import { serviceAddress, type Values } from '../arguments.ts'
+import { checkConfiguration } from './wranglerTomlChecks.ts'
+import { look } from './checkResult.ts'
+import { askAboutCronAgain, askService, awaitIdle, judgeStopping, type Inside } from './serviceChecks.ts'
+import { lookFromOutside } from './endpointChecks.ts'
+import { judgeFigures, makeReport, reportText, type Report } from './doctorReport.ts'
+import { namedStore } from './targetStore.ts'
+import { Traces } from './createdResources.ts'
+import { runTrials, type TrialOptions } from './testJobChecks.ts'
+import { askWrangler } from './wranglerCliChecks.ts'
+import { UsageError } from '../cliErrors.ts'
+
+const CONFIGURATION = 'wrangler.toml'
+const PATIENCE_SECONDS = 300
+
+interface Order {
+  address: string | null
+  jobs: string | null
+  admin: string | null
+  configuration: string | null
+  runJobs: boolean
+  waitIdle: boolean
+  patienceMs: number
+  input: string | null
+  stores: TrialOptions['stores']
+}
+
+/** @throws UsageError */
+async function readOrder(words: readonly string[], values: Values, env: NodeJS.ProcessEnv): Promise<Order> {
+  const named = words[0] ?? (values['url'] as string | undefined)
+  const address = named ?? env['SPLICEPOINT_URL']
+  const seconds = Number(values['timeout'] ?? PATIENCE_SECONDS)
+  if (!(seconds > 0 && seconds <= 86_400)) throw new UsageError('--timeout must be a number of seconds, at most 86400.')
+  const asked = values['config'] as string | undefined
+  const path = resolve(asked ?? CONFIGURATION)
+  // With an address, the configuration here may be another deployment's: only where it is named.
+  const isMeant =
+    asked !== undefined ||
+    (named === undefined &&
+      (await access(path).then(
+        () => true,
+        () => false,
+      )))
+  if (!isMeant && address === undefined) {
+    throw new UsageError(`There is no ${CONFIGURATION} here: name one with --config, or the address of a service.`)
+  }
+  const run = `splicepoint-doctor-${crypto.randomUUID().slice(0, 8)}`
+  return {
+    address: address === undefined ? null : serviceAddress(address),
+    jobs: String(values['key'] ?? env['SPLICEPOINT_KEY'] ?? '') || null,
+    admin: String(values['admin-key'] ?? env['SPLICEPOINT_ADMIN_KEY'] ?? '') || null,
+    configuration: isMeant ? path : null,
+    runJobs: named !== undefined && values['no-jobs'] !== true,
+    waitIdle: values['idle'] === true,
+    patienceMs: seconds * 1000,
+    input: (values['input'] as string | undefined) ?? null,
+    stores: ((values['store'] as string[] | undefined) ?? []).map((store) => namedStore(store, run, env)),
+  }
+}
+
+export async function doctor(
+  words: readonly string[],
+  values: Values,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+  note: (text: string) => void,
+): Promise<{ answer: Report; text: string }> {
+  const order = await readOrder(words, values, env)
+  const sections: Record<string, Check[]> = {}
+  const figures: Record<string, number> = {}
+  let jobs: Report['jobs'] = []
+  if (order.configuration !== null) {
+    note(`looking at ${order.configuration} …`)
+    sections['Configuration'] = [
+      ...(await checkConfiguration(order.configuration)),
+      ...(await askWrangler(order.configuration, signal)),
+    ]
+  }
+  if (order.address !== null) {
+    jobs = await lookAtService(order, order.address, sections, figures, signal, note)
+    const beyond = judgeFigures(figures)
+    if (beyond.length > 0) sections['Thresholds'] = beyond
+  }
+  const answer = makeReport({ address: order.address, sections, figures, jobs })
+  return { answer, text: reportText(answer) }
+}
+
+async function lookAtService(
+  order: Order,
+  address: string,
+  sections: Record<string, Check[]>,
+  figures: Record<string, number>,
+  signal: AbortSignal,
+  note: (text: string) => void,
+): Promise<Report['jobs']> {
+  note(`looking at ${address} …`)
+  const began = Date.now()
+  const outside = await lookFromOutside(address, order, signal)
+  sections['Address'] = outside.checks
+  Object.assign(figures, outside.figures)
+  const admin = outside.mayDiagnose ? new Client(address, order.admin ?? order.jobs ?? '', signal) : null
+  let inside: Inside | null = null
+  if (admin) {
+    note('asking the service about itself …')
+    inside = { checks: [], diagnosis: null }
+    const remedy = 'See the log of the Worker: npx wrangler tail.'
+    const failed = await look(
+      'diagnosis',
+      remedy,
+      async () => {
+        inside = await askService(admin)
+        return inside.diagnosis ? judgeStopping(inside.diagnosis) : inside.checks[0]!
+      },
+      signal,
+    )
+    sections['Service'] = inside.diagnosis || inside.checks.length === 0 ? [...inside.checks, failed] : inside.checks
+    inside.checks = sections['Service']
+  }
+  let jobs: Report['jobs'] = []
+  if (order.runJobs && outside.mayRun) {
+    const traces = new Traces()
+    const key = order.jobs ?? ''
+    try {
+      const bench = { client: new Client(address, key, signal), traces, signal, patienceMs: order.patienceMs, note }
+      const { input, stores } = order
+      const made = await runTrials(bench, { input, stores, before: inside?.diagnosis ?? null })
+      sections['Jobs'] = made.checks
+      Object.assign(figures, made.figures)
+      ;({ jobs } = made)
+    } finally {
+      // Also after Ctrl-C.
+      const removed = await traces.remove(new Client(address, key))
+      sections['Jobs'] = [...(sections['Jobs'] ?? []), removed]
+      if (removed.verdict === 'fault') note(removed.message)
+    }
+  }
+  if (admin && inside?.diagnosis) {
+    await askAboutCronAgain(admin, inside, began, signal)
+    if (order.waitIdle) inside.checks.push(await awaitIdle(admin, note, signal))
+  }
+  return jobs
+}

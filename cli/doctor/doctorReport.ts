@@ -1,0 +1,82 @@
+// In charge of: the report: one document for programs, lines for people, and whether anything is wrong.
+// Not in charge of: finding it.
+import type { Check, Verdict } from '#contract/api/diagnosis.ts'
+import { plain } from '../cliErrors.ts'
+import type { JobFigures } from './runTestJob.ts'
+import { THRESHOLDS } from './thresholds.ts'
+
+export interface Report {
+  /** No fault. Warnings are none. */
+  ok: boolean
+  /** null = only a configuration was looked at. */
+  address: string | null
+  at: string
+  sections: Record<string, Check[]>
+  figures: Record<string, number>
+  jobs: JobFigures[]
+}
+
+const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: '-' }
+
+const count = (checks: readonly Check[], verdict: Verdict): number =>
+  checks.filter((one) => one.verdict === verdict).length
+
+/** Figures beyond their thresholds, as findings. */
+export function judgeFigures(figures: Readonly<Record<string, number>>): Check[] {
+  return THRESHOLDS.flatMap(({ figure, above, about, remedy }): Check[] => {
+    const value = figures[figure]
+    if (value === undefined || value <= above) return []
+    const message = `${about}: ${figure} is ${round(value)}, above ${above}.`
+    return [{ name: figure, verdict: 'warning', message, remedy, milliseconds: null }]
+  })
+}
+
+export function makeReport(parts: Omit<Report, 'ok' | 'at'>): Report {
+  const all = Object.values(parts.sections).flat()
+  return { ok: count(all, 'fault') === 0, at: new Date().toISOString(), ...parts }
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100
+
+export function reportText({ address, sections, figures, jobs }: Report): string {
+  const lines = [
+    address === null ? 'Configuration alone: name an address to look at a service.' : `Service at ${address}`,
+  ]
+  for (const [title, checks] of Object.entries(sections)) {
+    if (checks.length === 0) continue
+    lines.push('', title)
+    const width = Math.max(...checks.map(({ name }) => name.length))
+    for (const { name, verdict, message, remedy } of checks) {
+      lines.push(`  ${WORDS[verdict].padEnd(7)}  ${name.padEnd(width)}  ${message}`)
+      if (remedy !== null && verdict !== 'ok') lines.push(`  ${''.padEnd(7)}  ${''.padEnd(width)}  -> ${remedy}`)
+    }
+  }
+  if (jobs.length > 0) lines.push('', 'Phases in seconds', ...jobLines(jobs))
+  const known = Object.entries(figures)
+  if (known.length > 0) {
+    lines.push('', 'Figures')
+    const width = Math.max(...known.map(([name]) => name.length))
+    for (const [name, value] of known) lines.push(`  ${name.padEnd(width)}  ${round(value)}`)
+  }
+  const all = Object.values(sections).flat()
+  const [faults, warnings] = [count(all, 'fault'), count(all, 'warning')]
+  const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
+  lines.push('', `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}, ${count(all, 'ok')} in order.`)
+  return plain(lines.join('\n'))
+}
+
+function jobLines(jobs: readonly JobFigures[]): string[] {
+  const columns = ['start', 'probe', 'encode', 'commit', 'total'] as const
+  const width = Math.max(...jobs.map(({ name }) => name.length), 4)
+  const head = `  ${'job'.padEnd(width)}  slot  attempt  ${columns.map((name) => name.padStart(7)).join('')}`
+  return [
+    head,
+    ...jobs.map((job) => {
+      const cells = columns.map((name) => {
+        const value = job.seconds[name]
+        return (value === null ? '-' : value.toFixed(1)).padStart(7)
+      })
+      return `  ${job.name.padEnd(width)}  ${String(job.slot ?? '-').padStart(4)}  ${String(job.attempt ?? '-').padStart(7)}  ${cells.join('')}`
+    }),
+  ]
+}

@@ -1,0 +1,332 @@
+// In charge of: what any client can see of a service: that it answers, over TLS, with the right clock; that it is this service and
+// of a version that fits; that pages may call it; that the keys are what they should be.
+// Not in charge of: what the service says of itself (serviceChecks.ts), jobs (testJobChecks.ts).
+import type { Check } from '#contract/api/diagnosis.ts'
+import { Client } from '../../client/nodeClient.ts'
+import { ServiceError } from '../../client/clientErrors.ts'
+import { reach } from '../../client/serviceRequest.ts'
+import { fault, look, ok, skipped, warning, type Findings } from './checkResult.ts'
+
+const ANSWER_MS = 20_000
+const SKEW_SECONDS = 5
+const BAD_SKEW_SECONDS = 300
+const ORIGIN = 'https://page.example'
+/** What this command asks for. */
+const NEEDED = [
+  'GET /health',
+  'GET /api/v0/limits',
+  'POST /uploads',
+  'PATCH /uploads/{number}',
+  'DELETE /uploads/{number}',
+  'POST /api/v0/job',
+  'GET /api/v0/job/{id}',
+  'GET /api/v0/job/{id}/events',
+  'POST /api/v0/job/{id}/cancel',
+  'DELETE /api/v0/job/{id}',
+  'POST /api/v0/diagnosis',
+  'GET /metrics',
+]
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|altname/i
+
+export interface Keys {
+  /** null = none was given. */
+  jobs: string | null
+  admin: string | null
+}
+
+export interface Outside {
+  checks: Findings
+  figures: Record<string, number>
+  /** Nothing more can be asked: it is not there, or not this service. */
+  isThere: boolean
+  /** Whether these keys may be used for more. */
+  mayRun: boolean
+  mayDiagnose: boolean
+}
+
+interface Health {
+  status?: unknown
+  missing?: unknown
+  slots?: unknown
+  starts_failing?: unknown
+  transcoders_silent?: unknown
+  transcoders?: unknown
+  egress?: unknown
+}
+
+export async function lookFromOutside(address: string, keys: Keys, signal: AbortSignal): Promise<Outside> {
+  const made: Outside = { checks: [], figures: {}, isThere: false, mayRun: false, mayDiagnose: false }
+  const base = new URL(address)
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+    reach(new URL(path, base), {
+      redirect: 'manual',
+      ...init,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+    })
+
+  let response: Response
+  const from = performance.now()
+  try {
+    response = await ask('/health')
+  } catch (error) {
+    signal.throwIfAborted()
+    made.checks.push(unreachable(error as Error))
+    return made
+  }
+  const took = performance.now() - from
+  const moved = response.headers.get('location')
+  if (response.status >= 300 && response.status < 400) {
+    made.checks.push(
+      fault(
+        'reached',
+        `It leads to ${moved}: clients do not send their key there.`,
+        `Use that address itself: ${moved === null ? '' : new URL(moved, base).origin}`,
+      ),
+    )
+    return made
+  }
+  const body = await response.text()
+  const health = readHealth(body)
+  if (health === null) {
+    made.checks.push(
+      fault(
+        'reached',
+        `What answers (HTTP ${response.status}) is not this service.`,
+        'Look at the address, the route or domain of the Worker, and what stands in front of it (Access, a proxy).',
+      ),
+    )
+    return made
+  }
+  made.isThere = true
+  const ray = response.headers.get('cf-ray')
+  made.checks.push(ok('reached', `It answers${ray === null ? '' : ` (Cloudflare, ${ray.split('-').at(-1)})`}.`, took))
+  made.checks.push(...judgeHealth(health, response.status))
+  made.checks.push(judgeClock(response.headers.get('date'), took))
+  if (ray !== null && health.egress !== 'platform') {
+    made.checks.push(
+      warning('egress', `On Cloudflare, EGRESS is "${String(health.egress)}".`, 'Set EGRESS = "platform" and deploy.'),
+    )
+  }
+  made.checks.push(await look('tls', '', () => judgeTls(base, signal), signal))
+  made.checks.push(
+    await look(
+      'version',
+      'Use the command of the service’s version.',
+      async () => judgeVersion(await ask('/openapi.json')),
+      signal,
+    ),
+  )
+  made.checks.push(await look('cors', '', async () => judgeCors(await ask('/api/v0/job', preflight)), signal))
+  made.checks.push(await look('dashboard', '', async () => judgeDashboard(await ask('/')), signal))
+  made.figures['answer_ms'] = await median(5, async () => (await ask('/health')).text())
+  await tryKeys(address, keys, made, signal)
+  return made
+}
+
+const preflight: RequestInit = {
+  method: 'OPTIONS',
+  headers: {
+    origin: ORIGIN,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type',
+  },
+}
+
+function unreachable(error: Error): Check {
+  const { message } = error
+  if (CERTIFICATE.test(message)) {
+    return fault(
+      'reached',
+      message,
+      'The certificate is not valid for this address: a custom domain needs some minutes after its first deployment; else look at SSL/TLS of the zone.',
+    )
+  }
+  return fault(
+    'reached',
+    message,
+    'Is the Worker deployed (npx wrangler deployments list), and does this address lead to it (routes, workers_dev, DNS)?',
+  )
+}
+
+function readHealth(text: string): Health | null {
+  try {
+    const read = JSON.parse(text) as Health
+    return ['ok', 'degraded', 'not_ready'].includes(String(read.status)) ? read : null
+  } catch {
+    return null
+  }
+}
+
+function judgeHealth(health: Health, code: number): Check[] {
+  const { status, missing, slots, transcoders, egress } = health
+  const said = Array.isArray(missing) ? missing.map(String) : []
+  if (status === 'ok' && code === 200) {
+    return [ok('health', `${String(slots)} slots (${String(transcoders)}), EGRESS ${String(egress)}`)]
+  }
+  if (status === 'degraded') {
+    const remedy =
+      'Read the events of a job that waits; then the container’s log. "Jobs wait for ever" in docs/troubleshooting.md.'
+    const waiting = `${String(health.starts_failing)} jobs wait because no transcoder could be started for them.`
+    const silent = Number(health.transcoders_silent)
+    return [fault('health', silent > 0 ? `${silent} of the transcoders do not answer. ${waiting}` : waiting, remedy)]
+  }
+  const remedies: readonly [RegExp, string][] = [
+    [/secret (\w+) is not set/, 'npx wrangler secret put NAME'],
+    [/tables/, 'npx wrangler d1 migrations apply DB --remote'],
+  ]
+  return (said.length > 0 ? said : [`HTTP ${code}`]).map((text) => {
+    const [pattern, command = 'See "Settings" in docs/operating.md.'] = remedies.find(([one]) => one.test(text)) ?? [
+      /(?:)/,
+    ]
+    return fault('health', text, command.replace('NAME', pattern.exec(text)?.[1] ?? ''))
+  })
+}
+
+function judgeClock(date: string | null, tookMs: number): Check {
+  const theirs = Date.parse(date ?? '')
+  if (Number.isNaN(theirs)) return skipped('clock', 'The answer has no date.')
+  // The header has whole seconds.
+  const skew = (Date.now() - tookMs / 2 - theirs - 500) / 1000
+  const text = `This machine is ${Math.abs(skew).toFixed(0)} s ${skew > 0 ? 'ahead of' : 'behind'} the service.`
+  if (Math.abs(skew) <= SKEW_SECONDS) return ok('clock', 'The clocks agree.')
+  const remedy = 'Set the clocks (NTP): signatures of stores and the end of signed addresses are judged by them.'
+  return Math.abs(skew) > BAD_SKEW_SECONDS ? fault('clock', text, remedy) : warning('clock', text, remedy)
+}
+
+const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+
+async function judgeTls(base: URL, signal: AbortSignal): Promise<Check> {
+  if (base.protocol === 'http:') {
+    return isLoopback(base)
+      ? skipped('tls', 'This machine.')
+      : warning(
+          'tls',
+          'Without TLS everybody on the way reads the keys.',
+          'Put a proxy that ends TLS in front of it, and give its address here.',
+        )
+  }
+  if (base.port !== '') return ok('tls', 'The certificate is valid.')
+  const plain = await fetch(`http://${base.host}/health`, {
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+  }).catch(() => null)
+  await plain?.body?.cancel()
+  return plain?.status === 200
+    ? warning(
+        'tls',
+        'It answers over http as well: a mistyped address sends the key in clear.',
+        'Turn on "Always Use HTTPS" for the zone.',
+      )
+    : ok('tls', 'The certificate is valid, and http is not served.')
+}
+
+async function judgeVersion(response: Response): Promise<Check> {
+  const remedy = 'Use the command of the service’s version: npx splicepoint in a checkout of it.'
+  const document = (await response.json()) as {
+    info?: { title?: string; version?: string }
+    paths?: Record<string, object>
+  }
+  if (document.info?.title !== 'Splicepoint') return fault('version', '/openapi.json is not of this service.', remedy)
+  const missing = NEEDED.filter((one) => {
+    const [method = '', path = ''] = one.split(' ')
+    return !Object.hasOwn(document.paths?.[path] ?? {}, method.toLowerCase())
+  })
+  return missing.length > 0
+    ? warning('version', `The service is of another version: it lacks ${missing.join(', ')}.`, remedy)
+    : ok('version', `API ${document.info.version}, with everything that this command asks for.`)
+}
+
+async function judgeCors(response: Response): Promise<Check> {
+  await response.body?.cancel()
+  const origin = response.headers.get('access-control-allow-origin')
+  const allowed = (response.headers.get('access-control-allow-headers') ?? '').toLowerCase()
+  if (origin !== '*' && origin !== ORIGIN) {
+    return warning(
+      'cors',
+      'Pages of other origins cannot call it: the answer to their preflight was taken away.',
+      'Look at what stands in front of the Worker.',
+    )
+  }
+  return allowed.includes('authorization')
+    ? ok('cors', 'Pages of any origin may call it with a key.')
+    : warning('cors', 'Pages of other origins cannot send a key.', 'Look at what stands in front of the Worker.')
+}
+
+async function judgeDashboard(response: Response): Promise<Check> {
+  const text = await response.text()
+  return response.status === 200 && text.includes('<')
+    ? ok('dashboard', 'It is served.')
+    : warning(
+        'dashboard',
+        `It answers ${response.status}.`,
+        'Look at [assets] in wrangler.toml; npm run build:web makes what it serves.',
+      )
+}
+
+async function median(times: number, ask: () => Promise<unknown>): Promise<number> {
+  const took: number[] = []
+  for (let index = 0; index < times; index++) {
+    const from = performance.now()
+    await ask()
+    took.push(performance.now() - from)
+  }
+  return took.toSorted((a, b) => a - b)[Math.floor(times / 2)] ?? 0
+}
+
+const ISSUE =
+  'Issue one: curl -u "$ADMIN_KEY:" --json \'{"account": "doctor", "label": "canary"}\' <address>/api/v0/keys; then SPLICEPOINT_KEY=sp_….'
+
+async function tryKeys(address: string, keys: Keys, made: Outside, signal: AbortSignal): Promise<void> {
+  const { jobs, admin } = keys
+  if (jobs === null) made.checks.push(fault('key', 'No key was given: no job can be run.', ISSUE))
+  else {
+    made.checks.push(
+      await look(
+        'key',
+        ISSUE,
+        async () => {
+          await new Client(address, jobs, signal).list({ limit: '1' })
+          made.mayRun = true
+          return ok('key', 'It may run jobs.')
+        },
+        signal,
+      ),
+    )
+  }
+  const key = admin ?? jobs
+  if (key === null) return
+  const remedy = 'Set SPLICEPOINT_ADMIN_KEY to the ADMIN_KEY of the service, or to a key with the scope admin.'
+  made.checks.push(
+    await look(
+      'admin_key',
+      remedy,
+      async () => {
+        try {
+          Object.assign(made.figures, figuresIn(await new Client(address, key, signal).metrics()))
+        } catch (error) {
+          if (admin === null && error instanceof ServiceError && error.status === 403) {
+            return skipped('admin_key', `None was given: the service cannot be asked about itself. ${remedy}`)
+          }
+          throw error
+        }
+        made.mayDiagnose = true
+        return ok('admin_key', 'It may administer; /metrics answers.')
+      },
+      signal,
+    ),
+  )
+}
+
+/** Some of the Prometheus text. */
+function figuresIn(text: string): Record<string, number> {
+  const read = (name: string): number | null => {
+    const value = new RegExp(`^splicepoint_${name} (\\S+)$`, 'm').exec(text)?.[1]
+    return value === undefined ? null : Number(value)
+  }
+  return Object.fromEntries(
+    ['slots', 'slots_busy', 'queue_age_seconds', 'attempts_lost_last_hour'].flatMap((name) => {
+      const value = read(name)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
+}

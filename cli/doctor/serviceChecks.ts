@@ -1,0 +1,73 @@
+// In charge of: asking the service about itself with an admin key, once more where only time is missing, and whether idle
+// containers end.
+// Not in charge of: what it looks at (worker/diagnosis/).
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
+import type { Client } from '../../client/nodeClient.ts'
+import { ServiceError } from '../../client/clientErrors.ts'
+import { fault, ok, skipped, warning } from './checkResult.ts'
+
+/** The cron of every minute, and a little. */
+const CRON_MS = 75_000
+/** Longer than a container lives that nobody needs. */
+const IDLE_MS = 90_000
+
+export interface Inside {
+  checks: Check[]
+  diagnosis: Diagnosis | null
+}
+
+export async function askService(admin: Client): Promise<Inside> {
+  try {
+    const diagnosis = await admin.diagnose()
+    return { checks: diagnosis.checks, diagnosis }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error
+    const remedy = 'Deploy a newer version, or use the command of its version.'
+    return {
+      checks: [warning('diagnosis', 'This version of the service cannot be asked about itself.', remedy)],
+      diagnosis: null,
+    }
+  }
+}
+
+/** A new deployment's cron may not have rung yet: asked again when it must have. */
+export async function askAboutCronAgain(
+  admin: Client,
+  { checks }: Inside,
+  since: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const at = checks.findIndex(({ name, verdict }) => name === 'cron' && verdict === 'fault')
+  if (at < 0) return
+  await pause(Math.max(0, since + CRON_MS - Date.now()), null, { signal })
+  const again = (await admin.diagnose()).checks.find(({ name }) => name === 'cron')
+  if (again) checks[at] = again
+}
+
+/** What a drain shows from outside: transcoders that are stopping. */
+export function judgeStopping({ slots }: Diagnosis): Check {
+  const stopping = slots.filter(({ transcoder }) => transcoder !== null && /stopping|draining/.test(transcoder.state))
+  return stopping.length > 0
+    ? warning(
+        'drain',
+        `${stopping.length} transcoders finish what they have and take nothing new.`,
+        'A rollout or a restart of a host is under way: run this again afterwards.',
+      )
+    : ok('drain', 'No transcoder is being stopped.')
+}
+
+export async function awaitIdle(admin: Client, note: (text: string) => void, signal: AbortSignal): Promise<Check> {
+  note(`waiting ${IDLE_MS / 1000} s for idle containers to end …`)
+  await pause(IDLE_MS, null, { signal })
+  const { slots, settings } = await admin.diagnose()
+  if (settings.transcoders === 'local') return skipped('idle', 'Transcoders of your own run on.')
+  const idle = slots.filter(({ running, busy }) => running === true && !busy)
+  return idle.length > 0
+    ? fault(
+        'idle',
+        `${idle.length} containers still run without a job, and cost.`,
+        'See the log of the Worker; npx wrangler containers list.',
+      )
+    : ok('idle', 'Containers without a job have ended.')
+}

@@ -1,0 +1,86 @@
+// In charge of: a store that the deployment is to write to: its address as a person gives it, its keys from the environment, and
+// that what a job wrote there is there, whole, and goes again.
+// Not in charge of: the job (testJobChecks.ts). Google and Oracle have addresses that speak S3 as well.
+import { createHash } from 'node:crypto'
+import { AwsClient } from 'aws4fetch'
+import type { PublicOutput } from '#contract/api/status.ts'
+import { reason } from '../../client/serviceRequest.ts'
+import type { Credential } from '../../client/jobRequest.ts'
+import { UsageError } from '../cliErrors.ts'
+
+export interface NamedStore {
+  /** As it was given, for the report. */
+  name: string
+  /** `s3://bucket/prefix/<something of this run>`. */
+  place: string
+  /** For the job. */
+  credentials: Credential
+  /** @returns what is wrong, or null */
+  verify: (outputs: readonly PublicOutput[]) => Promise<string | null>
+  remove: (outputs: readonly PublicOutput[]) => Promise<void>
+}
+
+/** @throws UsageError */
+export function namedStore(address: string, run: string, env: NodeJS.ProcessEnv): NamedStore {
+  const [, bucket, prefix = ''] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(address) ?? []
+  if (bucket === undefined) {
+    throw new UsageError(
+      `--store ${address}: write s3://bucket/prefix. (Google and Oracle: by their addresses that speak S3, in AWS_ENDPOINT_URL.)`,
+    )
+  }
+  const accessKeyId = env['AWS_ACCESS_KEY_ID'] ?? ''
+  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'] ?? ''
+  if (accessKeyId === '' || secretAccessKey === '') {
+    throw new UsageError('--store needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.')
+  }
+  const sessionToken = env['AWS_SESSION_TOKEN'] || undefined
+  const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || 'us-east-1'
+  const endpoint = (env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || '').replace(/\/+$/, '')
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    region,
+    service: 's3',
+    retries: 2,
+  })
+  /** The object's own place, `s3://bucket/key`, as a request. */
+  const addressOf = (location: string): string => {
+    const key = location.slice(`s3://${bucket}/`.length).split('/').map(encodeURIComponent).join('/')
+    if (endpoint !== '') return `${endpoint}/${bucket}/${key}`
+    return bucket.includes('.')
+      ? `https://s3.${region}.amazonaws.com/${bucket}/${key}`
+      : `https://${bucket}.s3.${region}.amazonaws.com/${key}`
+  }
+  const ask = async (method: string, { location, path }: PublicOutput): Promise<Response> => {
+    const response = await client.fetch(addressOf(location), { method }).catch((error: unknown) => {
+      throw new Error(`${path} cannot be asked of the store from here: ${reason(error)}`)
+    })
+    if (!response.ok) throw new Error(`the store answers ${response.status} to ${method} of ${path} from here`)
+    return response
+  }
+  return {
+    name: `store s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`,
+    place: ['s3:/', bucket, ...(prefix === '' ? [] : [prefix]), run].join('/'),
+    credentials: {
+      cloud_provider: 'aws',
+      access_key: accessKeyId,
+      secret_key: secretAccessKey,
+      region,
+      ...(sessionToken === undefined ? {} : { session_token: sessionToken }),
+      ...(endpoint === '' ? {} : { endpoint }),
+    },
+    async verify(outputs) {
+      for (const output of outputs) {
+        const body = Buffer.from(await (await ask('GET', output)).arrayBuffer())
+        if (body.length !== output.size) return `${output.path} has ${body.length} bytes there, not ${output.size}.`
+        if (createHash('sha256').update(body).digest('hex') !== output.sha256)
+          return `${output.path} is damaged there (SHA-256).`
+      }
+      return null
+    },
+    async remove(outputs) {
+      for (const output of outputs) await (await ask('DELETE', output)).body?.cancel()
+    },
+  }
+}

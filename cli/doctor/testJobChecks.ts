@@ -1,0 +1,259 @@
+// In charge of: which jobs the command runs, in which order, and what their figures say together: a cold start, a change of job on
+// one slot, a cancel, a private address that must be refused.
+// Not in charge of: one job (runTestJob.ts), removing them (createdResources.ts).
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Check, Diagnosis } from '#contract/api/diagnosis.ts'
+import type { PublicOutput } from '#contract/api/status.ts'
+import { NetworkError, ServiceError } from '../../client/clientErrors.ts'
+import type { AudioProfile, JobRequest, VideoProfile } from '../../client/jobRequest.ts'
+import { makeClip } from './testClip.ts'
+import { fault, look, ok, reasonOf, skipped, warning } from './checkResult.ts'
+import type { NamedStore } from './targetStore.ts'
+import { figuresOf, tryJob, untilEnd, type Bench, type JobFigures, type Trial, type Tried } from './runTestJob.ts'
+
+/** Jobs more, until two of them met on one slot. */
+const MORE_FOR_A_CHANGE = 8
+/** On every cloud: who can read it has the machine's own keys. */
+const PRIVATE_ADDRESS = 'http://169.254.169.254/latest/meta-data/'
+/** The source could not be reached, which is as good as refused. */
+const NOT_REACHED = ['source_address_refused', 'source_unreachable', 'source_not_found', 'source_forbidden']
+
+const small = { width: 320, height: 180, framesPerSecond: 25, seconds: 3 }
+const long = { width: 640, height: 360, framesPerSecond: 25, seconds: 30 }
+
+export interface TrialOptions {
+  /** An address that the job reads from as well. */
+  input: string | null
+  stores: readonly NamedStore[]
+  /** What the service said of itself before; null = it was not asked. */
+  before: Diagnosis | null
+}
+
+export interface Trials {
+  checks: Check[]
+  jobs: JobFigures[]
+  figures: Record<string, number>
+}
+
+const sound: AudioProfile = { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1' }
+const rendition = (height: number, kbps: number, output?: string): VideoProfile => ({
+  width: 0,
+  height,
+  video_bitrate: kbps,
+  video_bitrate_mode: 'vbr',
+  ...(output === undefined ? {} : { output }),
+})
+
+const jobOf = (input: string, change: Partial<JobRequest> = {}): JobRequest => ({
+  input,
+  videoProfiles: [rendition(180, 400, 'doctor.mp4')],
+  audioProfiles: [sound],
+  cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
+  ...change,
+})
+
+export async function runTrials(bench: Bench, options: TrialOptions): Promise<Trials> {
+  const made: Trials = { checks: [], jobs: [], figures: {} }
+  const { signal } = bench
+  const take = ({ check, figures }: Tried): void => {
+    made.checks.push(check)
+    if (figures) made.jobs.push(figures)
+  }
+  const run = async (trial: Trial): Promise<void> => {
+    const remedy = 'See docs/troubleshooting.md.'
+    let tried: Tried | null = null
+    const check = await look(trial.name, remedy, async () => (tried = await tryJob(bench, trial)).check, signal)
+    take(tried ?? { check, figures: null })
+  }
+
+  const input = await send(bench, 'small', small, made)
+  if (input === null) return made
+  await run({ name: 'mp4', body: jobOf(input), outputs: 1 })
+  if (made.jobs.every(({ attempt }) => attempt === null)) {
+    made.checks.push(skipped('other jobs', 'Not tried: no transcoder took the first one.'))
+    return made
+  }
+  await run({ name: 'dry run', body: jobOf(input), dryRun: true, outputs: 0 })
+  await run({ name: 'hls', body: hlsOf(input), outputs: 2 })
+  if (options.input !== null) {
+    const credentials: JobRequest['cloud_credentials'] = {
+      input: { cloud_provider: 'http' },
+      output: { cloud_provider: 'vendor-store' },
+    }
+    await run({
+      name: 'address',
+      body: jobOf(options.input, { audioProfiles: [], cloud_credentials: credentials }),
+      outputs: 1,
+    })
+  }
+  for (const store of options.stores) await run(storeTrial(bench, input, store))
+  const longInput = await send(bench, 'long', long, made)
+  if (longInput !== null) {
+    const cancelled = await look(
+      'cancel',
+      'See docs/troubleshooting.md.',
+      () => tryCancel(bench, longInput, made),
+      signal,
+    )
+    made.checks.push(cancelled)
+  }
+  for (let more = 0; more < MORE_FOR_A_CHANGE && reused(made.jobs).length === 0; more++) {
+    await run({ name: `dry run ${more + 2}`, body: jobOf(input), dryRun: true, outputs: 0 })
+  }
+  made.checks.push(judgeChange(made.jobs))
+  made.checks.push(await look('egress', 'Set EGRESS = "platform".', () => tryPrivate(bench), signal))
+  Object.assign(made.figures, together(made.jobs, options.before))
+  return made
+}
+
+const hlsOf = (input: string): JobRequest =>
+  jobOf(input, {
+    output_container: 'hls',
+    segmented_output_hls: true,
+    segment_length: 1,
+    videoProfiles: [rendition(180, 400)],
+  })
+
+function storeTrial(bench: Bench, input: string, store: NamedStore): Trial {
+  let written: readonly PublicOutput[] = []
+  bench.traces.other(() => store.remove(written))
+  return {
+    name: store.name,
+    outputs: 1,
+    body: jobOf(input, {
+      bucket_output_path: store.place,
+      cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: store.credentials },
+    }),
+    verify: (outputs) => {
+      written = outputs
+      return store.verify(outputs)
+    },
+  }
+}
+
+/** Uploads a film that is made here. */
+async function send(bench: Bench, name: string, clip: typeof small, made: Trials): Promise<string | null> {
+  const directory = await mkdtemp(join(tmpdir(), 'splicepoint-doctor-'))
+  try {
+    const bytes = makeClip(clip)
+    const file = join(directory, `doctor-${name}.avi`)
+    await writeFile(file, bytes)
+    const from = performance.now()
+    const upload = await bench.client.upload(file, `doctor-${name}.avi`)
+    bench.traces.upload(upload.uploaded_file_number)
+    const seconds = (performance.now() - from) / 1000
+    made.figures[`upload_${name}_megabytes_per_second`] = bytes.length / 1e6 / seconds
+    return upload.input
+  } catch (error) {
+    if (!(error instanceof ServiceError || error instanceof NetworkError)) throw error
+    made.checks.push(
+      fault('upload', reasonOf(error), 'The service must take an upload before it can make anything of it.'),
+    )
+    return null
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** A job that takes some seconds, cancelled while it runs. */
+async function tryCancel(bench: Bench, input: string, made: Trials): Promise<Check> {
+  const { client, traces, note, signal } = bench
+  const remedy = 'See docs/troubleshooting.md.'
+  note('job "cancel" …')
+  const videoProfiles = [rendition(1080, 4000, 'a.mp4'), rendition(720, 2500, 'b.mp4'), rendition(360, 800, 'c.mp4')]
+  const created = await client.create(jobOf(input, { videoProfiles, audioProfiles: [] }))
+  const id = created._auto_generated_id_
+  traces.job(id)
+  const patience = performance.now() + bench.patienceMs
+  for (;;) {
+    const { job_completed: over, phase } = (await client.read(id)).status
+    if (over)
+      return warning('cancel', 'The job had ended before it could be cancelled.', 'Nothing: the machine is fast.')
+    if (phase === 'transcoding') break
+    if (performance.now() > patience) return fault('cancel', 'The job never began.', remedy)
+    await pause(200, null, { signal })
+  }
+  const from = performance.now()
+  await client.cancel(id)
+  const job = await untilEnd(bench, id)
+  const seconds = (performance.now() - from) / 1000
+  made.jobs.push(figuresOf('cancel', id, (await client.events(id)).events))
+  if (job === null) return fault('cancel', 'The job did not end.', remedy)
+  made.figures['cancel_seconds'] = seconds
+  return job.status.state === 'cancelled' && job.status.outputs.length === 0
+    ? ok('cancel', 'A running job was cancelled, and nothing of it is left.', seconds * 1000)
+    : fault('cancel', `It ended as ${job.status.state}, with ${job.status.outputs.length} outputs.`, remedy)
+}
+
+/** Jobs that ran where another one had run before. */
+function reused(jobs: readonly JobFigures[]): JobFigures[] {
+  return jobs.filter(({ slot }, index) => slot !== null && jobs.slice(0, index).some((one) => one.slot === slot))
+}
+
+function judgeChange(jobs: readonly JobFigures[]): Check {
+  const again = reused(jobs)
+  const [first] = again
+  if (!first) return skipped('change', 'No slot had two of the jobs: there are many slots, and any free one is taken.')
+  const bad = again.find(({ attempt, lost }) => attempt !== 1 || lost > 0)
+  return bad
+    ? fault(
+        'change',
+        `"${bad.name}" lost an attempt on slot ${bad.slot}, where another job had run before.`,
+        'The container of the job before was still there, or ended in the new one’s name: see docs/containers.md.',
+      )
+    : ok('change', `${again.length} jobs ran on a slot that another one had before, each at its first attempt.`)
+}
+
+async function tryPrivate(bench: Bench): Promise<Check> {
+  bench.note('job of a private address …')
+  const credentials: JobRequest['cloud_credentials'] = {
+    input: { cloud_provider: 'http' },
+    output: { cloud_provider: 'vendor-store' },
+  }
+  let id: number
+  try {
+    id = (await bench.client.create(jobOf(PRIVATE_ADDRESS, { cloud_credentials: credentials })))._auto_generated_id_
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 400) return ok('egress', 'A private address is refused.')
+    throw error
+  }
+  bench.traces.job(id)
+  const job = await untilEnd(bench, id)
+  const code = job?.status.error?.code ?? null
+  return job === null || (code !== null && NOT_REACHED.includes(code))
+    ? ok('egress', `A private address is not reached${code === null ? '' : ` (${code})`}.`)
+    : fault(
+        'egress',
+        `A job reached ${PRIVATE_ADDRESS} (${code ?? 'it succeeded'}).`,
+        'Set EGRESS = "platform" and leave ALLOW_PRIVATE_HOSTS empty.',
+      )
+}
+
+function together(jobs: readonly JobFigures[], before: Diagnosis | null): Record<string, number> {
+  const figures: Record<string, number> = {}
+  const most = (name: string, values: (number | null)[]): void => {
+    const known = values.filter((value) => value !== null)
+    if (known.length > 0) figures[name] = Math.max(...known)
+  }
+  const [first] = jobs
+  // Cold only where nothing ran before it.
+  const isCold = before?.settings.transcoders === 'containers' && before.slots.every(({ running }) => running === false)
+  if (isCold) most('cold_start_seconds', [first?.seconds.start ?? null])
+  else most('first_start_seconds', [first?.seconds.start ?? null])
+  most(
+    'change_seconds',
+    reused(jobs).map(({ seconds }) => seconds.start),
+  )
+  most(
+    'probe_seconds',
+    jobs.map(({ seconds }) => seconds.probe),
+  )
+  most(
+    'commit_seconds',
+    jobs.map(({ seconds }) => seconds.commit),
+  )
+  return figures
+}

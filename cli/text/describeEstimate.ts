@@ -1,0 +1,99 @@
+// In charge of: what a dry run found, for people: the source, what would be made of it, how long that takes and what it costs.
+// Not in charge of: the figures (the service).
+import type { Estimate, FileReport, SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { plain } from '../cliErrors.ts'
+import { table } from './table.ts'
+import { facts, wrap } from './terminal.ts'
+import { bitrate, bytes, dollars, duration, range } from './formatUnits.ts'
+
+export function estimateText({ plan, predicted, probe }: Estimate, width: number): string {
+  const { machine } = predicted
+  const total: [string, string][] = [
+    ['Source', sourceText(probe)],
+    [
+      'Time',
+      `${range(predicted.wall_seconds, duration)} on ${machine.vcpus} vCPUs and ${machine.memory_gib} GiB, without waiting in the queue`,
+    ],
+    ['CPU', `${range(predicted.cpu_seconds, duration)} of one vCPU`],
+    ['Size', range(predicted.output_bytes, bytes)],
+    ['Cost', range(predicted.cost_usd, dollars)],
+  ]
+  return [facts(total, width, '  '), ...outputsText(plan.outputs, width)].join('\n\n')
+}
+
+export function sourceText({ video, audio, duration_seconds, size_bytes, bitrate_kbps }: SourceReport): string {
+  const parts = [
+    duration_seconds === null ? 'unknown duration' : duration(duration_seconds),
+    ...(size_bytes === null ? [] : [bytes(size_bytes)]),
+    ...(bitrate_kbps === null ? [] : [bitrate(bitrate_kbps)]),
+    video === null ? 'no video' : videoText(video),
+    audio.length === 0 ? 'no audio' : '',
+    ...audio.map(audioText),
+  ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+function videoText(video: NonNullable<SourceReport['video']>): string {
+  const turned = video.rotation % 180 !== 0
+  const [width, height] = turned ? [video.height, video.width] : [video.width, video.height]
+  const rate = video.frame_rate === null ? '' : ` ${rateText(video.frame_rate)} fps`
+  const more = [
+    ...(video.variable_frame_rate ? ['variable frame rate'] : []),
+    ...(video.scan === 'progressive' ? [] : [video.scan]),
+    ...(video.hdr ? ['HDR'] : []),
+    ...(video.has_captions ? ['captions'] : []),
+  ]
+  return [`${video.codec} ${width}×${height}${rate}`, ...more].join(', ')
+}
+
+function audioText({ source_stream, codec, channels, language }: SourceReport['audio'][number]): string {
+  return `audio ${source_stream}: ${codec} ${channelText(channels)}${language === null || language === 'und' ? '' : ` (${language})`}`
+}
+
+export function channelText(channels: number): string {
+  return channels === 1 ? 'mono' : channels === 2 ? 'stereo' : channels === 6 ? '5.1' : `${channels} channels`
+}
+
+/** "30000/1001" → "29.97" */
+export function rateText(fraction: string): string {
+  const [over = 0, under = 1] = fraction.split('/').map(Number)
+  return String(Number((over / under).toFixed(2)))
+}
+
+/** One row for each output, then what is true of all of them, then what is true of one. */
+function outputsText(files: readonly FileReport[], width: number): string[] {
+  const columns = [
+    { title: 'OUTPUT', flexible: true },
+    { title: 'SIZE', right: true },
+    { title: 'VIDEO', right: true },
+    { title: 'AUDIO' },
+    { title: 'FILE SIZE' },
+  ] as const
+  const rows = files.map(({ path, video, audio, output_bytes }) => [
+    path,
+    video === null ? '–' : `${video.width}×${video.height}`,
+    video === null ? '–' : bitrate(video.bitrate_kbps),
+    audio.map(({ codec, bitrate_kbps }) => `${codec} ${bitrate(bitrate_kbps)}`).join(', ') || 'none',
+    output_bytes === null ? 'unknown' : `about ${bytes(output_bytes.likely)}`,
+  ])
+  const indented = (text: string, indent: string): string =>
+    text
+      .split('\n')
+      .map((line) => indent + line)
+      .join('\n')
+  const sentences = (told: readonly string[]): string =>
+    told.map((sentence) => `    ${wrap(plain(sentence), width - 4, '    ')}`).join('\n')
+  const shared = files.length < 2 ? [] : (files[0]?.description ?? []).filter((each) => isShared(each, files))
+  const own = files.map(
+    ({ path, description }) => [path, description.filter((each) => !shared.includes(each))] as const,
+  )
+  return [
+    indented(table(columns, rows, width - 2), '  '),
+    ...(shared.length === 0 ? [] : [`  All outputs\n${sentences(shared)}`]),
+    ...own.flatMap(([path, told]) => (told.length === 0 ? [] : [`  ${plain(path)}\n${sentences(told)}`])),
+  ]
+}
+
+function isShared(sentence: string, files: readonly FileReport[]): boolean {
+  return files.every(({ description }) => description.includes(sentence))
+}

@@ -1,0 +1,112 @@
+// In charge of: one job for people: how it stands, what it was made of, what it made.
+import type { JobRead, ListedJob } from '#contract/api/answers.ts'
+import type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
+import { channelText, estimateText, sourceText } from './describeEstimate.ts'
+import { plain } from '../cliErrors.ts'
+import { jobsAhead } from './progressState.ts'
+import { table } from './table.ts'
+import { facts, wrap } from './terminal.ts'
+import { ago, bitrate, bytes, duration, moment } from './formatUnits.ts'
+
+const WIDTH = 80
+
+/** @param width columns of the terminal; null where there is none */
+export function describe(id: number, { status, config }: JobRead, width: number | null): string {
+  const columns = width ?? WIDTH
+  const { estimate, source } = status
+  const { metadata } = config as { metadata?: Record<string, string> }
+  const rows: [string, string][] = [
+    ...(source === null || estimate !== null ? [] : [['Source', sourceText(source)] as [string, string]]),
+    ...Object.entries(metadata ?? {}).map(([name, value]): [string, string] => [name, value]),
+  ]
+  return [
+    wrap(plain(`Job ${id} ${standing(status)}: ${status.input_name}`), columns - 2, '  '),
+    ...(rows.length === 0 ? [] : [facts(rows, columns, '  ')]),
+    ...status.warnings.map(({ message }) => `  ${wrap(plain(`Warning: ${message}`), columns - 4, '    ')}`),
+    ...(estimate === null ? [] : [`\n${estimateText(estimate, columns)}`]),
+    ...outputLines(id, status),
+  ].join('\n')
+}
+
+function standing(status: PublicStatus): string {
+  const { error, started_at: from, finished_at: to } = status
+  if (error !== null) {
+    const field = error.field === undefined || error.message.includes(error.field) ? '' : `${error.field}: `
+    return `failed (${error.code}): ${field}${error.message}`
+  }
+  if (status.state === 'cancelled') return 'cancelled'
+  if (status.job_completed) {
+    const seconds = from === null || to === null ? null : (Date.parse(to) - Date.parse(from)) / 1000
+    return `${status.dry_run ? 'dry run ' : ''}done${seconds === null ? '' : ` in ${duration(seconds)}`}`
+  }
+  const progress = `${status.phase}, transcode ${status.tcode_progress} %, transfer ${status.xfer_progress} %`
+  return [progress, ...waits(status)].join(', ')
+}
+
+function waits({ queue_position: ahead, failed_starts: starts, waiting_for: away }: PublicStatus): string[] {
+  return [
+    ...(ahead === null ? [] : [jobsAhead(ahead)]),
+    ...(starts === null
+      ? []
+      : [`no transcoder could be started in ${starts.count} tries (next try ${moment(starts.next_try_at)})`]),
+    ...(away === null ? [] : [`waiting: ${away.message} (${away.code}, next try ${moment(away.next_try_at)})`]),
+  ]
+}
+
+/** What a player or a person opens, with its address on a line of its own; the rest is a number. */
+function outputLines(id: number, { outputs }: PublicStatus): string[] {
+  const shown = outputs.filter(isOpened)
+  const left = outputs.length - shown.length + outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
+  return [
+    ...shown.flatMap((output) => [`  ${plain(outputText(output))}`, `    ${plain(output.url ?? output.location)}`]),
+    ...(left === 0 ? [] : [`  ${left} more files: splicepoint download ${id}`]),
+  ]
+}
+
+function isOpened({ role, profile, segments, path }: PublicOutput): boolean {
+  if (role === 'report' || role === 'storyboard') return false
+  if (role === 'playlist' && (segments !== undefined || profile !== null)) return false
+  return role === 'poster' || !/(^|\/)(thumbnails|captions)\//.test(path)
+}
+
+function outputText({ path, size, media, role }: PublicOutput): string {
+  const parts = [
+    ...(media?.video ? [`${media.video.width}×${media.video.height}`] : []),
+    ...(media === null ? [] : [bitrate(media.average_bitrate_kbps)]),
+    ...(media !== null && media.video === null ? media.audio.map(({ channels }) => channelText(channels)) : []),
+    ...(media === null ? [] : [duration(media.duration_seconds)]),
+    ...(role === 'media' || role === 'tar' || role === 'poster' ? [bytes(size)] : []),
+  ]
+  return [path, parts.join(', ')].filter((part) => part !== '').join('  ')
+}
+
+export function jobTable(jobs: readonly ListedJob[], width: number | null): string {
+  const columns = [
+    { title: 'ID', right: true },
+    { title: 'NAME', flexible: true },
+    { title: 'STATE' },
+    { title: 'DURATION', right: true },
+    { title: 'OUTPUT', right: true },
+    { title: 'CREATED' },
+  ] as const
+  const rows = jobs.map(({ _auto_generated_id_: id, status }) => [
+    String(id),
+    status.input_name,
+    stateText(status),
+    status.source?.duration_seconds == null ? '–' : duration(status.source.duration_seconds),
+    status.outputs.length === 0 ? '–' : bytes(sizeOf(status.outputs)),
+    ago(status.created_at),
+  ])
+  return table(columns, rows, width)
+}
+
+function stateText({ error, state, phase, dry_run, tcode_progress }: PublicStatus): string {
+  if (error) return error.code
+  if (state === 'cancelled') return 'cancelled'
+  if (phase === 'transcoding') return `transcoding ${tcode_progress} %`
+  return dry_run && phase === 'done' ? 'done (dry run)' : phase
+}
+
+function sizeOf(outputs: readonly PublicOutput[]): number {
+  return outputs.reduce((sum, { size, segments }) => sum + size + (segments?.bytes ?? 0), 0)
+}

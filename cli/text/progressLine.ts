@@ -1,0 +1,59 @@
+// In charge of: one line about what is under way: a bar that is drawn over itself and fits its terminal, plain lines elsewhere.
+// Not in charge of: what the line says of an upload, a job or a download (progressState.ts).
+import { columnsOf, cut, isUnicode, pad, widthOf } from './terminal.ts'
+
+export interface ProgressState {
+  /** What is under way, "Uploading". */
+  label: string
+  /** 0 to 1; null where nothing can be measured. */
+  fraction: number | null
+  /** From the most to the least important: what does not fit is left out from the end. */
+  facts: readonly string[]
+  /** Without a terminal: the line for a log. The same line is written once. */
+  log: string
+}
+
+export interface ProgressLine {
+  show: (state: ProgressState) => void
+  /** Leaves the cursor on a line of its own. */
+  end: () => void
+}
+
+const LABEL = 13
+const BAR = { least: 8, most: 32 }
+const GAP = '  '
+
+/** At most `width` columns. */
+export function drawn({ label, fraction, facts }: ProgressState, width: number, unicode: boolean): string {
+  const head = pad(label, LABEL)
+  if (fraction === null) return cut([label, ...facts].join(GAP), width)
+  const shown = [...facts]
+  const room = (): number => width - widthOf([head, ...shown].join(GAP)) - GAP.length
+  while (shown.length > 0 && room() < BAR.least) shown.pop()
+  const bar = barOf(fraction, Math.max(0, Math.min(BAR.most, room())), unicode)
+  return cut([head, bar, ...shown].join(GAP), width)
+}
+
+function barOf(fraction: number, width: number, unicode: boolean): string {
+  const full = Math.round(Math.max(0, Math.min(1, fraction)) * width)
+  return (unicode ? '█' : '#').repeat(full) + (unicode ? '░' : '.').repeat(width - full)
+}
+
+export function progressLine(out: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): ProgressLine {
+  let last = ''
+  const terminal = columnsOf(out) !== null
+  const unicode = isUnicode(env)
+  return {
+    show(state) {
+      // The last column stays free: some terminals go to the next line when it is written.
+      const text = terminal ? drawn(state, (columnsOf(out) ?? 80) - 1, unicode) : state.log
+      if (text === last) return
+      last = text
+      out.write(terminal ? `\r\u001B[2K${text}` : `${text}\n`)
+    },
+    end() {
+      if (terminal && last !== '') out.write('\n')
+      last = ''
+    },
+  }
+}

@@ -1,0 +1,103 @@
+// In charge of: what a line of progress says of an upload, a job and a download.
+// Not in charge of: drawing it (progressLine.ts).
+import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
+import type { Phase, PublicStatus } from '#contract/api/status.ts'
+import type { ProgressState } from './progressLine.ts'
+import { bytes, bytesOf, countdown } from './formatUnits.ts'
+
+/** Bytes per second of the last seconds. */
+export class Pace {
+  readonly #samples: { at: number; done: number }[] = []
+  readonly #window: number
+
+  constructor(windowMs = 8000) {
+    this.#window = windowMs
+  }
+
+  /** @returns null until two measurements lie apart */
+  add(done: number, at: number = performance.now()): number | null {
+    const samples = this.#samples
+    samples.push({ at, done })
+    while (samples.length > 2 && at - samples[0]!.at > this.#window) samples.shift()
+    const [first, last] = [samples[0]!, samples.at(-1)!]
+    const ms = last.at - first.at
+    return ms < 200 || last.done < first.done ? null : ((last.done - first.done) / ms) * 1000
+  }
+}
+
+const percent = (fraction: number): string => `${String(Math.floor(fraction * 100)).padStart(3)} %`
+
+/** Without a terminal a line for each tenth is enough. */
+const tenth = (fraction: number): string => `${Math.floor(fraction * 10) * 10} %`
+
+export function transferring(label: string): (done: number, total: number, more?: string) => ProgressState {
+  const pace = new Pace()
+  return (done, total, more) => {
+    const speed = pace.add(done)
+    const fraction = total === 0 ? 1 : done / total
+    const left = speed === null || speed === 0 || done >= total ? [] : [`${countdown((total - done) / speed)} left`]
+    const figures = [percent(fraction), bytesOf(done, total), ...(speed === null ? [] : [`${bytes(speed)}/s`]), ...left]
+    return {
+      label,
+      fraction,
+      facts: [...figures, ...(more === undefined ? [] : [more])],
+      log: `${label}  ${done >= total ? '100 %' : tenth(fraction)} of ${bytes(total)}`,
+    }
+  }
+}
+
+const labels: Readonly<Record<Phase, string>> = {
+  queued: 'Queued',
+  starting: 'Starting',
+  probing: 'Analysing',
+  transcoding: 'Transcoding',
+  packaging: 'Packaging',
+  uploading: 'Storing',
+  committing: 'Finishing',
+  done: 'Done',
+}
+
+export function jobProgress(status: PublicStatus): ProgressState {
+  const { phase, tcode_progress, tcode_speed, xfer_progress, xfer_speed, eta_seconds } = status
+  const speed = Number(tcode_speed) > 0 ? [`${Number(tcode_speed).toFixed(1)}x`] : []
+  const pace = Number(xfer_speed) > 0 ? [`${Number(xfer_speed).toFixed(1)} MB/s`] : []
+  const log = [
+    'transcode',
+    `${tcode_progress} %`,
+    ...speed,
+    'transfer',
+    `${xfer_progress} %`,
+    ...pace,
+    phase,
+    ...waiting(status),
+  ].join('  ')
+  if (phase === 'queued' || phase === 'starting' || phase === 'probing') {
+    return { label: labels[phase], fraction: null, facts: waiting(status), log }
+  }
+  if (phase === 'done') return { label: endLabel(status), fraction: null, facts: [], log }
+  const facts = [
+    percent(Number(tcode_progress) / 100),
+    [`transfer ${xfer_progress.padStart(3)} %`, ...pace].join('  '),
+    ...speed,
+    ...(eta_seconds === null ? [] : [`${countdown(eta_seconds)} left`]),
+  ]
+  return { label: labels[phase], fraction: Number(tcode_progress) / 100, facts, log }
+}
+
+function endLabel({ error, state }: PublicStatus): string {
+  return error ? 'Failed' : state === 'cancelled' ? 'Cancelled' : 'Done'
+}
+
+function waiting({ phase, queue_position: ahead, waiting_for: away, failed_starts: starts }: PublicStatus): string[] {
+  if (phase !== 'queued' && phase !== 'starting') return []
+  return [
+    ...(ahead === null ? [] : [jobsAhead(ahead)]),
+    ...(away === null ? [] : [away.message]),
+    ...(starts === null ? [] : [`no transcoder has started in ${starts.count} tries`]),
+  ]
+}
+
+export function jobsAhead(count: number): string {
+  if (count === 0) return 'next in the queue'
+  return `${count}${count >= MAX_QUEUE_POSITION ? ' or more' : ''} job${count === 1 ? '' : 's'} ahead`
+}

@@ -1,0 +1,150 @@
+// In charge of: all files of a finished job, the segments behind its playlists too, below a directory.
+// Not in charge of: one file (downloadFile.ts).
+import { readFile } from 'node:fs/promises'
+import type { JobRead } from '#contract/api/answers.ts'
+import { addressOf, download, placeOf, unreadable, type Downloaded, type RemoteFile } from './downloadFile.ts'
+import { isPassing } from '../clientErrors.ts'
+import { pause } from '../sleep.ts'
+
+export interface DownloadOptions {
+  /** Files at one time. Default: 6. */
+  concurrency?: number
+  /** Called as bytes arrive or are found to be there already; `total` is of all files. Default: nothing is called. */
+  progress?: (progress: DownloadProgress) => void
+  /** Default: none. */
+  signal?: AbortSignal | undefined
+}
+
+export interface DownloadProgress {
+  bytes: number
+  totalBytes: number
+  files: number
+  totalFiles: number
+}
+
+export interface DownloadedFile extends Downloaded {
+  /** Relative to the job's destination. */
+  path: string
+  size: number
+  sha256: string | null
+}
+
+const TRIES = 4
+const PAUSE_MS = 500
+
+/**
+ * Manifests come last: what a directory shows as playable is whole. A file that is there already, byte for byte, stays.
+ * @throws ServiceError, NetworkError; Error where the job has no outputs, or not all of its files are known
+ */
+export async function downloadAll(
+  { status }: Pick<JobRead, 'status'>,
+  directory: string,
+  { concurrency = 6, progress, signal }: DownloadOptions = {},
+): Promise<DownloadedFile[]> {
+  const files = await filesOf(status.outputs, directory, signal)
+  const sum = { bytes: 0, totalBytes: 0, files: 0, totalFiles: files.length }
+  for (const { size } of files) sum.totalBytes += size
+  const got = new Map<string, DownloadedFile>()
+  const bring = async (file: RemoteFile): Promise<void> => {
+    const { path, size, sha256 } = file
+    let counted = 0
+    const count = (bytes: number): void => {
+      counted += bytes
+      sum.bytes += bytes
+      progress?.({ ...sum })
+    }
+    const found = await persistently(signal, () => {
+      // What a try brought that broke off is fetched again.
+      count(-counted)
+      return download(file, directory, signal, count)
+    })
+    sum.files += 1
+    count(size - counted)
+    got.set(path, { path, ...found, size, sha256 })
+  }
+  const waiting = files.toSorted((a, b) => rank(a) - rank(b))
+  const boundary = waiting.findIndex((file) => rank(file) > 0)
+  for (const batch of boundary < 0 ? [waiting] : [waiting.slice(0, boundary), waiting.slice(boundary)]) {
+    await inParallel(batch, concurrency, bring)
+  }
+  return files.map(({ path }) => got.get(path)!)
+}
+
+type Output = JobRead['status']['outputs'][number]
+
+/** The outputs, and what the job's report lists beside them. */
+async function filesOf(outputs: readonly Output[], directory: string, signal?: AbortSignal): Promise<RemoteFile[]> {
+  if (outputs.length === 0) throw new Error('The job has no outputs to download.')
+  const unlisted = outputs.reduce((sum, { segments }) => sum + (segments?.count ?? 0), 0)
+  if (unlisted === 0) return [...outputs]
+  const report = outputs.find(({ role }) => role === 'report')
+  if (!report) throw new Error('The job has no job.json: which segments it has is not known.')
+  await persistently(signal, () => download(report, directory, signal))
+  const root = rootOf(report)
+  const known = new Set(outputs.map(({ path }) => path))
+  const segments = readReport(await readFile(placeOf(report.path, directory), 'utf8'))
+    .filter(({ path }) => !known.has(path))
+    .map((file) => ({ ...file, url: `${root}${encoded(file.path)}` }))
+  if (segments.length < unlisted) {
+    throw new Error(
+      `job.json lists ${segments.length} of ${unlisted} segments, since there are too many of them. Download the job as one archive (status.archive_url; splicepoint archive).`,
+    )
+  }
+  return [...outputs, ...segments]
+}
+
+const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
+/** All addresses of a job in the service's own store have one signed prefix; on a server by http they are what they are. */
+function rootOf(report: Output): string {
+  const address = addressOf(report)
+  if (address?.endsWith(`/${encoded(report.path)}`) === true) return address.slice(0, -encoded(report.path).length)
+  const message = 'Segments in a store of yours have no addresses of their own: fetch the directory there.'
+  throw new Error(address === null ? unreadable(report) : `${report.location}: ${message}`)
+}
+
+function readReport(json: string): Omit<RemoteFile, 'url'>[] {
+  const { objects } = JSON.parse(json) as { objects?: unknown }
+  if (!Array.isArray(objects)) throw new Error('job.json lists no objects.')
+  return (objects as { path?: unknown; size?: unknown; sha256?: unknown }[]).map(({ path, size, sha256 }) => {
+    const isWhole = typeof path === 'string' && Number.isSafeInteger(size)
+    if (!isWhole || !(sha256 === null || typeof sha256 === 'string')) throw new Error('job.json cannot be read.')
+    return { path, size: Number(size), sha256 }
+  })
+}
+
+/** What points at other files comes after them. */
+function rank({ path }: RemoteFile): number {
+  return /(\.(m3u8|mpd|json)|\/Manifest)$/.test(path) ? 1 : 0
+}
+
+async function persistently<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  for (let failed = 1; ; failed += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (failed === TRIES || !isPassing(error)) throw error
+      await pause(PAUSE_MS * failed, signal)
+    }
+  }
+}
+
+/** Ends at the first failure; what is under way then is waited for, so that nothing writes afterwards. */
+async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values()
+  let failed = false
+  const worker = async (): Promise<void> => {
+    for (const item of queue) {
+      if (failed) return
+      try {
+        await work(item)
+      } catch (error) {
+        failed = true
+        throw error
+      }
+    }
+  }
+  const ends = await Promise.allSettled(Array.from({ length: Math.max(1, Math.min(width, items.length)) }, worker))
+  const first = ends.find((end) => end.status === 'rejected')
+  if (first) throw first.reason
+}

@@ -1,0 +1,268 @@
+// In charge of: the operations of the service as functions with types (docs/client.md). Runs in Node and in browsers.
+// Not in charge of: files of a machine (nodeClient.ts), bytes (upload/uploadFile.ts, download/downloadFile.ts), waiting (followJob.ts), showing anything.
+import type {
+  Created,
+  IssuedKey,
+  JobList,
+  JobLog,
+  JobRead,
+  Key,
+  KeyTerms,
+  Preset,
+  PresetList,
+  ReplacedKey,
+  Share,
+  ShareList,
+  UploadList,
+  UploadToken,
+  VaultRotation,
+} from '#contract/api/answers.ts'
+import type { Diagnosis } from '#contract/api/diagnosis.ts'
+import type { PublicEvent } from '#contract/api/events.ts'
+import type { publishedLimits } from '#contract/limits.ts'
+import { isPassing } from './clientErrors.ts'
+import { follow, type FollowOptions } from './followJob.ts'
+import { readAnswer, request, serviceOf, type Credentials, type Init, type Service } from './serviceRequest.ts'
+import { pause } from './sleep.ts'
+import type { JobRequest, PresetJob } from './jobRequest.ts'
+import { blobSource, isBlob, type UploadSource } from './upload/uploadSource.ts'
+import { upload, type Uploaded, type UploadOptions } from './upload/uploadFile.ts'
+
+const TRIES = 4
+const PAUSE_MS = 500
+
+export interface CreateOptions {
+  /** Probe, plan and estimate only; nothing is encoded. Default: false. */
+  dryRun?: boolean
+  /** The same key never makes a second job. Default: a random one. */
+  idempotencyKey?: string
+}
+
+export interface ListOptions {
+  /** 1 to 100. Default: the service's, 20. */
+  limit?: number | string
+  /** `next_cursor` of the page before. Default: the first page. */
+  cursor?: string
+  /** Jobs: names of states, separated by commas; uploads: "receiving" or "ready". Default: all. */
+  state?: string
+  /** Jobs: number, job_id, part of the source's name or address, or a value of `metadata`. Default: all. */
+  search?: string
+  /** Jobs: "name:value" that the job's `metadata` must have; several must all be there. Default: none. */
+  metadata?: readonly string[]
+}
+
+/** What a preset is made of. */
+export interface PresetRequest {
+  /** Unique in the account. */
+  name: string
+  /** Default: none. */
+  description?: string
+  /** A job without its source and credentials. */
+  job: PresetJob
+}
+
+export interface ShareOptions {
+  /** Shown on the page. Default: the source's name. */
+  title?: string
+  /** At least 60. Default: 30 days, or until the outputs are removed. */
+  expires_in_seconds?: number
+}
+
+export interface UploadTokenOptions {
+  /** Default: what one upload may have. */
+  max_bytes?: number
+  /** Default: 1. */
+  max_files?: number
+  /** 60 to 86400. Default: 3600. */
+  expires_in_seconds?: number
+  /** For your own records. */
+  name?: string
+}
+
+export class ServiceClient {
+  readonly #service: Service
+
+  /**
+   * @param address of the service, with or without a slash at its end
+   * @param credentials an API key, `{ key }`, or `{ token }` for an upload token, which can do nothing but upload
+   * @param signal aborts every request of this client
+   */
+  constructor(address: string, credentials: Credentials, signal?: AbortSignal) {
+    this.#service = serviceOf(address, credentials, signal)
+  }
+
+  /**
+   * The `input` of a job, for a file.
+   * @param name what the file is called. Default: the File's own name
+   */
+  upload(file: Blob | UploadSource, name?: string, options: UploadOptions = {}): Promise<Uploaded> {
+    const source = isBlob(file) ? blobSource(file, name) : name === undefined ? file : { ...file, name }
+    return upload(this.#service, source, options)
+  }
+
+  /**
+   * Safe to repeat: all tries have one Idempotency-Key, so that a lost answer makes no second job.
+   * @throws ServiceError whose `details` are the problems of the body
+   */
+  create(job: JobRequest, options: CreateOptions = {}): Promise<Created> {
+    const path = `/api/v0/job${options.dryRun === true ? '?dry_run=true' : ''}`
+    return this.#once<Created>(path, job, options.idempotencyKey)
+  }
+
+  /** A new job of the same request, once the first one has ended. Safe to repeat, as creation is. */
+  retry(id: number): Promise<Created> {
+    return this.#once(`/api/v0/job/${id}/retry`, {})
+  }
+
+  /** The job, its status and its outputs in the service's own store. @throws ServiceError `job_active` before its end */
+  async delete(id: number): Promise<void> {
+    await request(this.#service, `/api/v0/job/${id}`, { method: 'DELETE' })
+  }
+
+  read(id: number): Promise<JobRead> {
+    return this.#ask(`/api/v0/job/${id}`)
+  }
+
+  /** Reads the job until it has ended. */
+  follow(id: number, options: FollowOptions = {}): Promise<JobRead> {
+    return follow(this, id, { ...options, signal: options.signal ?? this.#service.signal })
+  }
+
+  list(options: ListOptions = {}): Promise<JobList> {
+    return this.#ask(`/api/v0/job?${queryOf(options)}`)
+  }
+
+  /** @throws ServiceError `job_finished` when there is nothing left to cancel */
+  cancel(id: number): Promise<JobRead> {
+    return this.#ask(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+  }
+
+  /** What has happened to a job so far. */
+  events(id: number): Promise<{ events: PublicEvent[]; job_completed: boolean }> {
+    return this.#ask(`/api/v0/job/${id}/events`)
+  }
+
+  /** What the transcoder did: each ffmpeg command and its messages. */
+  log(id: number): Promise<JobLog> {
+    return this.#ask(`/api/v0/job/${id}/log`)
+  }
+
+  /** A page that plays the job's outputs without a key. @throws ServiceError `not_shareable` */
+  share(id: number, options: ShareOptions = {}): Promise<Share> {
+    return this.#send('POST', `/api/v0/job/${id}/share`, options)
+  }
+
+  shares(id: number): Promise<ShareList> {
+    return this.#ask(`/api/v0/job/${id}/share`)
+  }
+
+  async revokeShare(id: number, shareId: string): Promise<void> {
+    await request(this.#service, `/api/v0/job/${id}/share/${encodeURIComponent(shareId)}`, { method: 'DELETE' })
+  }
+
+  /** Built-in ones first. */
+  presets(): Promise<PresetList> {
+    return this.#ask('/api/v0/presets')
+  }
+
+  preset(id: string): Promise<Preset> {
+    return this.#ask(`/api/v0/presets/${encodeURIComponent(id)}`)
+  }
+
+  createPreset(preset: PresetRequest): Promise<Preset> {
+    return this.#send('POST', '/api/v0/presets', preset)
+  }
+
+  replacePreset(id: string, preset: PresetRequest): Promise<Preset> {
+    return this.#send('PUT', `/api/v0/presets/${encodeURIComponent(id)}`, preset)
+  }
+
+  async deletePreset(id: string): Promise<void> {
+    await request(this.#service, `/api/v0/presets/${encodeURIComponent(id)}`, { method: 'DELETE' })
+  }
+
+  /** Uploads that have not expired, newest first. */
+  uploads(options: Pick<ListOptions, 'limit' | 'cursor' | 'state'> = {}): Promise<UploadList> {
+    return this.#ask(`/uploads?${queryOf(options)}`)
+  }
+
+  /** Whole, or on its way. */
+  async deleteUpload(number: number): Promise<void> {
+    await request(this.#service, `/uploads/${number}`, { method: 'DELETE' })
+  }
+
+  /** For a page of yours whose visitors upload to your account without an API key. */
+  createUploadToken(options: UploadTokenOptions = {}): Promise<UploadToken> {
+    return this.#send('POST', '/api/v0/uploads/tokens', options)
+  }
+
+  limits(): Promise<ReturnType<typeof publishedLimits>> {
+    return this.#ask('/api/v0/limits')
+  }
+
+  /** Keys: with a key of the scope "admin" only. */
+  keys(): Promise<{ keys: Key[] }> {
+    return this.#ask('/api/v0/keys')
+  }
+
+  issueKey(terms: Partial<Pick<Key, 'account' | 'scopes'> & KeyTerms>): Promise<IssuedKey> {
+    return this.#send('POST', '/api/v0/keys', terms)
+  }
+
+  rotateKey(id: string): Promise<ReplacedKey> {
+    return this.#ask(`/api/v0/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST' })
+  }
+
+  async revokeKey(id: string): Promise<void> {
+    await request(this.#service, `/api/v0/keys/${encodeURIComponent(id)}`, { method: 'DELETE' })
+  }
+
+  /** Seals some of what older keys of the ring sealed with its first; again with the last answer until `done`. Safe to repeat. */
+  resealVault({ next, next_key }: Pick<VaultRotation, 'next' | 'next_key'>): Promise<VaultRotation> {
+    const place = new URLSearchParams({ after: String(next), after_key: next_key })
+    return this.#once(`/api/v0/vault/rotate?${place.toString()}`, {})
+  }
+
+  /** The service checks each of its parts; what it writes for that it removes. With a key of the scope "admin" only. */
+  diagnose(): Promise<Diagnosis> {
+    return this.#ask('/api/v0/diagnosis', { method: 'POST' })
+  }
+
+  /** In the text format of Prometheus. With a key of the scope "admin" only. */
+  async metrics(): Promise<string> {
+    return (await request(this.#service, '/metrics')).text()
+  }
+
+  async #once<T>(path: string, body: object, key: string = randomKey()): Promise<T> {
+    for (let left = TRIES - 1; ; left--) {
+      try {
+        return await this.#send<T>('POST', path, body, { 'idempotency-key': key })
+      } catch (error) {
+        if (left === 0 || !isPassing(error)) throw error
+        await pause(PAUSE_MS, this.#service.signal)
+      }
+    }
+  }
+
+  #send<T>(method: string, path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
+    const init = { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+    return this.#ask<T>(path, init)
+  }
+
+  async #ask<T>(path: string, init?: Init): Promise<T> {
+    return readAnswer<T>(await request(this.#service, path, init))
+  }
+}
+
+/** Not randomUUID, which browsers have on https and localhost only. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function queryOf(options: ListOptions): string {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const pairs = given.flatMap(([name, value]: [string, unknown]) =>
+    [value].flat().map((each): [string, string] => [name, String(each)]),
+  )
+  return new URLSearchParams(pairs).toString()
+}

@@ -1,0 +1,74 @@
+// In charge of: one request to the service: address, credentials, and every failure as one of two errors. Runs in Node and in browsers.
+// Not in charge of: which requests there are (serviceClient.ts, upload/uploadFile.ts).
+import { NetworkError, ServiceError } from './clientErrors.ts'
+
+export interface Service {
+  /** Address without a slash at its end. */
+  base: string
+  /** Value of the Authorization header. */
+  authorization: string
+  /** Aborts what is under way. */
+  signal?: AbortSignal | undefined
+}
+
+/** An API key, or an upload token, which can do nothing but upload (docs/uploads.md). */
+export type Credentials = string | { key: string } | { token: string }
+
+export type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+
+export function serviceOf(address: string, credentials: Credentials, signal?: AbortSignal): Service {
+  return { base: address.replace(/\/+$/, ''), authorization: authorizationOf(credentials), signal }
+}
+
+function authorizationOf(credentials: Credentials): string {
+  if (typeof credentials === 'object' && 'token' in credentials) return `Bearer ${credentials.token}`
+  const key = typeof credentials === 'string' ? credentials : credentials.key
+  return `Basic ${base64(`${key}:`)}`
+}
+
+/** Of a text's UTF-8. */
+export function base64(text: string): string {
+  return btoa(String.fromCodePoint(...new TextEncoder().encode(text)))
+}
+
+/**
+ * @param path below the service's address, with its query
+ * @throws ServiceError for every answer but success; NetworkError when there is none
+ */
+export async function request(service: Service, path: string, init: Init = {}): Promise<Response> {
+  const { authorization, base } = service
+  const response = await reach(new URL(base + path), {
+    ...init,
+    signal: init.signal ?? service.signal ?? null,
+    headers: { ...init.headers, authorization },
+  })
+  if (response.ok) return response
+  throw new ServiceError(response.status, await response.text().catch(() => ''))
+}
+
+/** `fetch` whose failures say what could not be reached. @throws NetworkError */
+export async function reach(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new NetworkError(`${url.origin} cannot be reached: ${reason(error)}.`, { cause: error })
+  }
+}
+
+/** undici's own message is "fetch failed"; what it met is its cause. */
+export function reason(error: unknown): string {
+  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
+  return cause?.code ?? (cause?.message || message)
+}
+
+/** @throws NetworkError when the body is cut off or no JSON */
+export async function readAnswer<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T
+  } catch (error) {
+    throw new NetworkError(`The answer of ${new URL(response.url).origin} is not JSON, or was cut off.`, {
+      cause: error,
+    })
+  }
+}

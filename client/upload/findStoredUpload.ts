@@ -1,0 +1,66 @@
+// In charge of: finding an upload of the same file that is still stored, whole or in part.
+// Not in charge of: what makes two files the same (fingerprint.ts), sending the rest (uploadFile.ts).
+import type { ListedUpload, UploadList } from '#contract/api/answers.ts'
+import { ServiceError } from '../clientErrors.ts'
+import { readAnswer, request, type Service } from '../serviceRequest.ts'
+
+export const FINGERPRINT = 'fingerprint'
+
+/** Uploads that are looked at, newest first: pages, and of those with the right size. */
+const PAGES = 5
+const CANDIDATES = 20
+/** A job must still be able to read it. */
+const LEAST_LIFE_MS = 3600_000
+
+export interface Stored {
+  upload: ListedUpload
+  /** Bytes that the service has. */
+  offset: number
+}
+
+/** @returns null where there is none, also for credentials that may not list uploads */
+export async function findStored(
+  service: Service,
+  wanted: { name: string; size: number; fingerprint: string },
+): Promise<Stored | null> {
+  try {
+    for (const upload of await candidates(service, wanted.size)) {
+      const path = `/uploads/${upload.uploaded_file_number}`
+      const standing = await request(service, path, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } })
+      const metadata = readMetadata(standing.headers.get('upload-metadata') ?? '')
+      if (metadata.get(FINGERPRINT) !== wanted.fingerprint || metadata.get('filename') !== wanted.name) continue
+      return { upload, offset: Number(standing.headers.get('upload-offset')) }
+    }
+  } catch (error) {
+    // Looking is optional: sending the file tells what is really wrong.
+    if (!(error instanceof ServiceError)) throw error
+  }
+  return null
+}
+
+async function candidates(service: Service, size: number): Promise<ListedUpload[]> {
+  const found: ListedUpload[] = []
+  let cursor: string | null = ''
+  for (let page = 0; page < PAGES && cursor !== null && found.length < CANDIDATES; page += 1) {
+    const query = new URLSearchParams({ limit: '100', ...(cursor === '' ? {} : { cursor }) })
+    const answer: UploadList = await readAnswer(await request(service, `/uploads?${query.toString()}`))
+    const until = Date.now() + LEAST_LIFE_MS
+    found.push(...answer.uploads.filter((each) => each.size === size && Date.parse(each.expires_at) > until))
+    cursor = answer.next_cursor
+  }
+  return found.slice(0, CANDIDATES)
+}
+
+/** tus 1.0.0, Upload-Metadata: "key base64(value)" pairs, separated by commas. */
+function readMetadata(header: string): Map<string, string> {
+  const pairs = header.split(',').map((pair) => pair.trim().split(' '))
+  return new Map(pairs.map(([key = '', value = '']) => [key, decoded(value)]))
+}
+
+function decoded(value: string): string {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(value), (character) => character.codePointAt(0)!))
+  } catch {
+    return ''
+  }
+}

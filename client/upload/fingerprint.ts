@@ -1,0 +1,28 @@
+// In charge of: telling whether a file is the one that was uploaded before, without reading all of a large one.
+// Not in charge of: finding the upload (findStoredUpload.ts).
+import type { UploadSource } from './uploadSource.ts'
+
+/** Read whole up to here; larger files are sampled, and their time of change counts too. */
+const WHOLE_BYTES = 16 * 1024 * 1024
+const SAMPLES = 16
+const SAMPLE_BYTES = 256 * 1024
+
+/** null where it cannot be computed: browsers have SHA-256 on https and localhost only. */
+export async function fingerprintOf(source: UploadSource): Promise<string | null> {
+  const { subtle } = crypto as Partial<typeof crypto>
+  if (subtle === undefined) return null
+  const parts = await Promise.all(samplesOf(source.size).map(([start, end]) => source.bytes(start, end)))
+  const facts = source.size > WHOLE_BYTES ? `${source.size} ${source.modified ?? ''}` : String(source.size)
+  const digest = await subtle.digest('SHA-256', await new Blob([facts, '\0', ...parts]).arrayBuffer())
+  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `sha256-${source.size > WHOLE_BYTES ? 'sampled' : 'whole'}-${hex}`
+}
+
+function samplesOf(size: number): [start: number, end: number][] {
+  if (size <= WHOLE_BYTES) return [[0, size]]
+  const step = (size - SAMPLE_BYTES) / (SAMPLES - 1)
+  return Array.from({ length: SAMPLES }, (_, index) => {
+    const start = Math.floor(index * step)
+    return [start, start + SAMPLE_BYTES]
+  })
+}

@@ -1,0 +1,132 @@
+// In charge of: what is told of a job's life: the stable names and shapes of its events, and which transition makes which.
+// Not in charge of: keeping them (worker/db/tasks.ts), sending them (eventStream.ts, worker/jobs/serveEvents.ts).
+import * as z from 'zod/mini'
+import type { JobError } from '../errorCodes.ts'
+import type { StartFailure, TaskEvent, TaskLife } from '../task/lifecycle.ts'
+
+const EVENT_TYPES = [
+  'job.created',
+  'attempt.started',
+  'job.planned',
+  'attempt.start_failed',
+  'attempt.lost',
+  'attempt.evicted',
+  'job.committing',
+  'job.completed',
+  'job.failed',
+  'job.cancelled',
+] as const
+
+type EventType = (typeof EVENT_TYPES)[number]
+
+/** As the ledger keeps it. Short, because a job carries all of its own. */
+export interface StoredEvent {
+  type: EventType
+  /** Milliseconds since 1970. */
+  at: number
+  attempt?: number
+  /** Container `slot-k`, or the k-th local transcoder. */
+  slot?: number
+  error?: JobError
+  /** Of an attempt that was lost: seconds until the next. */
+  retrySeconds?: number
+  /** Of starts that failed: how many in a row, why the last did, and seconds until the next. */
+  starts?: { failed: number; reason: StartFailure; retrySeconds: number }
+}
+
+/** One entry of `GET /job/<id>/events`, and the `data` of a Server-Sent Event of the same name. */
+export const publicEvent = z.object({
+  /** 1, 2, … in the order in which they happened: the `id` of a Server-Sent Event. */
+  id: z.int(),
+  type: z.enum(EVENT_TYPES),
+  at: z.iso.datetime(),
+  attempt: z.nullable(z.int()),
+  slot: z.nullable(z.int()),
+  error: z.nullable(z.object({ code: z.string(), message: z.string() })),
+  message: z.string(),
+})
+export type PublicEvent = z.infer<typeof publicEvent>
+
+/** Starts that go on failing are told at the 2nd, 4th, 8th, … time: one may always fail, and a day has 1,440 minutes. */
+function isTold(failedStarts: number): boolean {
+  return failedStarts >= 2 && Number.isInteger(Math.log2(failedStarts))
+}
+
+/** What a transition adds to the timeline; null for those that repeat without end (a claim, most starts that failed). */
+export function eventOf(
+  event: TaskEvent,
+  from: TaskLife & { slot: number | null },
+  next: TaskLife,
+  error: JobError | null,
+  at: number,
+  delayMs: number,
+): StoredEvent | null {
+  const attempt = next.attempt > 0 ? { attempt: next.attempt } : {}
+  const retry = { retrySeconds: Math.round(delayMs / 1000) }
+  switch (next.state) {
+    case 'completed':
+    case 'cancelled':
+      return { type: `job.${next.state}`, at, ...attempt }
+    case 'failed':
+      return { type: 'job.failed', at, ...attempt, ...(error ? { error } : {}) }
+    case 'committing':
+      return { type: 'job.committing', at, ...attempt }
+    case 'running':
+      return { type: 'attempt.started', at, ...attempt, ...(from.slot === null ? {} : { slot: from.slot }) }
+    case 'queued':
+      if (event.type === 'lost') return { type: 'attempt.lost', at, ...attempt, ...retry }
+      if (event.type === 'evicted') return { type: 'attempt.evicted', at, ...attempt }
+      if (event.type === 'start_failed' && isTold(next.starts_failed)) {
+        const starts = { failed: next.starts_failed, reason: event.reason, retrySeconds: Math.round(delayMs / 1000) }
+        return { type: 'attempt.start_failed', at, ...attempt, starts }
+      }
+      return event.type === 'attempt_failed'
+        ? { type: 'attempt.lost', at, ...attempt, ...retry, error: event.error }
+        : null
+    case 'starting':
+      return null
+  }
+}
+
+/** For people; also in the status of a job that waits (status.ts). */
+export const startFailures: Readonly<Record<StartFailure, string>> = {
+  no_answer: 'it did not respond in time',
+  refused: 'it refused the task',
+  no_capacity: 'the platform had no container to give',
+}
+
+const sentences: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
+  'job.created': () => 'Job accepted; waiting for a transcoder.',
+  'attempt.started': (event) => `Attempt ${event.attempt} started.`,
+  'job.planned': () => 'Source analysed; outputs planned.',
+  'attempt.start_failed': ({ starts }) =>
+    starts === undefined
+      ? 'A transcoder could not be started.'
+      : `A transcoder could not be started ${starts.failed} times in a row (most recently because ${startFailures[starts.reason]}); retrying in ${starts.retrySeconds} s.`,
+  'attempt.evicted': (event) =>
+    `Attempt ${event.attempt} was interrupted because its transcoder is shutting down; another attempt follows. This does not count as a lost attempt.`,
+  'attempt.lost': (event) =>
+    `Attempt ${event.attempt} ended without a result${event.error ? ` (${event.error.message})` : ''}; another attempt follows${event.retrySeconds === undefined ? '' : ` in ${event.retrySeconds} s`}.`,
+  'job.committing': () => 'All outputs are uploaded and are being published.',
+  'job.completed': () => 'Job completed.',
+  'job.failed': (event) => `The job failed: ${event.error?.message ?? 'the reason is unknown.'}`,
+  'job.cancelled': () => 'Job cancelled.',
+}
+
+/** `timeline` is the ledger's JSON. */
+export function publicEvents(timeline: string): PublicEvent[] {
+  return (JSON.parse(timeline) as StoredEvent[]).map((event, index) => ({
+    id: index + 1,
+    type: event.type,
+    at: new Date(event.at).toISOString(),
+    attempt: event.attempt ?? null,
+    slot: event.slot ?? null,
+    error: event.error ?? null,
+    message: sentences[event.type](event),
+  }))
+}
+
+/** A Server-Sent Event (WHATWG HTML, 9.2): JSON has no line break of its own, so one data line is enough. */
+export function eventText(event: PublicEvent): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}

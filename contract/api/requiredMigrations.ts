@@ -1,0 +1,17 @@
+// In charge of: which migrations this version needs. A test holds the list against migrations/ (test/node/docs/pages.test.ts).
+
+export const MIGRATIONS = [
+  '0001_initial.sql',
+  '0002_dry_run.sql',
+  '0003_operations.sql',
+  '0004_webhooks_and_quotas.sql',
+  '0005_search.sql',
+  '0006_key_quotas.sql',
+  '0007_indexes_of_what_is_left.sql',
+  '0008_turns.sql',
+  '0009_failed_starts.sql',
+  '0010_marks.sql',
+  '0011_shares.sql',
+  '0012_upload_tokens_presets_metadata.sql',
+  '0013_facts.sql',
+] as const

@@ -1,0 +1,99 @@
+// In charge of: what a shared page needs to know of a job: what can be played, the best for a browser first, and what can
+// be downloaded. Pure.
+// Not in charge of: who may read it, and until when (worker/shares/shareAccess.ts).
+import type { SharedMedia } from './answers.ts'
+import type { PublicOutput, PublicStatus } from './status.ts'
+
+export interface SharedTerms {
+  title: string
+  /** ISO 8601. */
+  expires_at: string
+  addresses_expire_at: string
+}
+
+type Playable = SharedMedia['sources'][number]
+
+/** Containers that browsers play; transport streams, MPEG-2 and AC-3 are for other players. */
+const BROWSER_FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
+/** A master playlist or a manifest stands for all renditions. */
+const MANIFESTS: Readonly<Record<string, Playable['kind']>> = { 'master.m3u8': 'hls', 'manifest.mpd': 'dash' }
+const LABELS = { hls: 'HLS', dash: 'DASH' } as const
+
+const nameOf = (path: string): string => path.split('/').at(-1) ?? path
+
+export function sharedMedia(status: PublicStatus, terms: SharedTerms): SharedMedia {
+  const outputs = status.outputs.filter(isOpen)
+  const sources = outputs.flatMap(playable).toSorted((a, b) => rank(a) - rank(b))
+  return {
+    ...terms,
+    poster_url: status.poster?.url ?? outputs.find(({ role }) => role === 'poster')?.url ?? null,
+    aspect_ratio: aspectOf(outputs),
+    duration_seconds: outputs.find(({ media }) => media !== null)?.media?.duration_seconds ?? null,
+    sources,
+    storyboard_url: outputs.find(({ role }) => role === 'storyboard')?.url ?? null,
+    captions: outputs
+      .filter(({ role, content_type: type }) => role === 'captions' && type.startsWith('text/vtt'))
+      .map(({ url, path }) => ({ url, language: null, label: nameOf(path) })),
+    downloads: outputs
+      .filter((output) => isFile(output) || output.role === 'tar')
+      .map(({ url, path, size, content_type }) => ({ url, name: nameOf(path), size, content_type })),
+  }
+}
+
+function playable(output: Open): Playable[] {
+  const { path, url, content_type } = output
+  const kind = MANIFESTS[nameOf(path)]
+  if (kind === 'hls' || kind === 'dash') return [{ kind, url, content_type, label: LABELS[kind] }]
+  if (!isFile(output) || !BROWSER_FILES.test(path)) return []
+  return [{ kind: 'file', url, content_type, label: nameOf(path) }]
+}
+
+type Open = PublicOutput & { url: string }
+
+function isOpen(output: PublicOutput): output is Open {
+  return output.url !== null
+}
+
+/** Not one that the segments of a presentation are cut from. */
+function isFile({ role, segments }: PublicOutput): boolean {
+  return role === 'media' && segments === undefined
+}
+
+interface Shaped {
+  media?: { video: { display_aspect_ratio: string } | null } | null
+}
+
+/** Of the frame that a page leaves for the player; null where no output has video, or none was measured. */
+export function shapeOf(outputs: readonly Shaped[]): { width: number; height: number } | null {
+  const ratio = outputs.flatMap(({ media }) => media?.video?.display_aspect_ratio ?? [])[0]
+  const [, width, height] = /^([1-9]\d{0,4}):([1-9]\d{0,4})$/.exec(ratio ?? '') ?? []
+  return width && height ? { width: Number(width), height: Number(height) } : null
+}
+
+function aspectOf(outputs: readonly Shaped[]): number | null {
+  const shape = shapeOf(outputs)
+  return shape && Number((shape.width / shape.height).toFixed(4))
+}
+
+/** HLS adapts to the connection and plays everywhere; sorting keeps the order of the outputs otherwise. */
+function rank({ kind }: Playable): number {
+  return ['hls', 'dash', 'file'].indexOf(kind)
+}
+
+/** Ready to paste into a page. The title is a client's text. */
+export function embedHtml(url: string, title: string, { width, height }: { width: number; height: number }): string {
+  return `<iframe src="${escaped(url)}" title="${escaped(title)}" style="width:100%;aspect-ratio:${width}/${height};border:0" allow="autoplay; picture-in-picture" allowfullscreen></iframe>`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** For the content of an element or a quoted attribute. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+}

@@ -1,0 +1,78 @@
+// In charge of: what a webhook says and when it is tried again, in the words of the Standard Webhooks specification 1.0.0
+// (github.com/standard-webhooks/standard-webhooks).
+// Not in charge of: sending (webhookMessage.ts), keeping (worker/db/webhooks.ts).
+import type { JobError } from '../errorCodes.ts'
+import type { JobState } from '../task/lifecycle.ts'
+
+type WebhookEvent = 'job.completed' | 'job.failed' | 'job.cancelled'
+
+/** The event that a job's end is told by. */
+export function webhookEvent(state: JobState): WebhookEvent | null {
+  return state === 'completed' || state === 'failed' || state === 'cancelled' ? `job.${state}` : null
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+/** Waits between tries: eleven tries within a day. */
+const WAITS = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  8 * HOUR,
+]
+
+/** Milliseconds until the next try after that many; null = given up. 410 means that nobody wants it (Standard Webhooks). */
+export function nextTryIn(tries: number, status: number | null): number | null {
+  return status === 410 ? null : (WAITS[tries - 1] ?? null)
+}
+
+/** More are counted, not listed: a message is no inventory. */
+const MAX_OUTPUTS = 100
+
+export interface EndedJob {
+  id: number
+  jobId: string
+  state: JobState
+  error: JobError | null
+  outputs: { path: string; size: number; sha256: string; content_type: string; profile: number | null; role: string }[]
+  retryOf: number | null
+  dryRun: boolean
+  metadata: Record<string, string>
+  createdAt: number
+  finishedAt: number
+}
+
+/** Nothing in it opens anything: no credentials, no signed addresses. Read the job for those. */
+export function webhookBody(event: string, job: EndedJob): string {
+  return JSON.stringify({
+    type: event,
+    timestamp: new Date(job.finishedAt).toISOString(),
+    data: {
+      _auto_generated_id_: job.id,
+      job_id: job.jobId,
+      state: job.state,
+      error: job.error && { code: job.error.code, message: job.error.message },
+      outputs: job.outputs.slice(0, MAX_OUTPUTS).map(({ path, size, sha256, content_type, profile, role }) => ({
+        path,
+        size,
+        sha256,
+        content_type,
+        profile,
+        role,
+      })),
+      outputs_total: job.outputs.length,
+      retry_of: job.retryOf,
+      dry_run: job.dryRun,
+      metadata: job.metadata,
+      created_at: new Date(job.createdAt).toISOString(),
+      finished_at: new Date(job.finishedAt).toISOString(),
+    },
+  })
+}

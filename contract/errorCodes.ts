@@ -1,0 +1,141 @@
+// In charge of: the closed list of error codes, their HTTP status, and whether an attempt that meets one is tried again.
+// Not in charge of: how a problem is found.
+import type { WarningCode } from './warningCodes.ts'
+
+/** Errors of a request. The HTTP status is the only one this code is ever answered with. */
+export const requestErrors = {
+  invalid_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  idempotency_conflict: 409,
+  job_finished: 409,
+  job_active: 409,
+  not_shareable: 409,
+  credentials_expired: 409,
+  stale_attempt: 409,
+  gone: 410,
+  length_required: 411,
+  unsupported_version: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  locked: 423,
+  checksum_mismatch: 460,
+  rate_limited: 429,
+  quota_exceeded: 429,
+  internal: 500,
+  unavailable: 503,
+} as const
+
+export type RequestErrorCode = keyof typeof requestErrors
+
+/**
+ * Errors that end a job (status.error.code). `permanent` ones are never tried again: another attempt would meet them too.
+ * The others are counted as lost attempts and tried again within the limit.
+ */
+export const jobErrors = {
+  source_not_found: { permanent: true },
+  source_forbidden: { permanent: true },
+  source_unreachable: { permanent: false },
+  source_changed: { permanent: true },
+  source_incomplete: { permanent: false },
+  source_address_refused: { permanent: true },
+  source_too_large: { permanent: true },
+  source_not_media: { permanent: true },
+  source_unsupported: { permanent: true },
+  source_damaged: { permanent: true },
+  // More than the job's max_source_errors.
+  too_many_source_errors: { permanent: true },
+  // What a store says of the credentials and the bucket of `field`, found before the encode where it can be.
+  credentials_invalid: { permanent: true },
+  credentials_expired: { permanent: true },
+  bucket_not_found: { permanent: true },
+  wrong_region: { permanent: true },
+  store_quota_exceeded: { permanent: true },
+  clock_skew: { permanent: false },
+  // Of the address of a source or a store, once it has lasted a minute (isLasting).
+  host_not_found: { permanent: true },
+  connection_refused: { permanent: true },
+  tls_failed: { permanent: true },
+  logo_unavailable: { permanent: true },
+  no_video: { permanent: true },
+  audio_stream_missing: { permanent: true },
+  program_missing: { permanent: true },
+  video_bitrate_too_low: { permanent: true },
+  video_bitrate_too_high: { permanent: true },
+  frame_rate_unsupported: { permanent: true },
+  output_path_conflict: { permanent: true },
+  unsupported_combination: { permanent: true },
+  encoder_failed: { permanent: true },
+  // By the machine or a person, not by anything of the job's that is known: the next attempt may be luckier.
+  encoder_killed: { permanent: false },
+  output_incomplete: { permanent: false },
+  output_too_large: { permanent: true },
+  output_forbidden: { permanent: true },
+  output_refused: { permanent: true },
+  output_unreachable: { permanent: false },
+  disk_full: { permanent: false },
+  no_progress: { permanent: false },
+  deadline_exceeded: { permanent: true },
+  too_long_for_one_attempt: { permanent: true },
+  attempts_exhausted: { permanent: true },
+  protocol_mismatch: { permanent: false },
+  // The service did not take what a transcoder sent, and would not the next time either.
+  task_refused: { permanent: true },
+  internal: { permanent: false },
+} as const
+
+export type JobErrorCode = keyof typeof jobErrors
+
+/** Causes that no further attempt mends, and that may still be a restart: only what lasts this long ends a job. */
+export const LASTING_MS = 60_000
+export const LASTING_ERRORS = ['host_not_found', 'connection_refused', 'tls_failed'] as const satisfies JobErrorCode[]
+export type LastingError = (typeof LASTING_ERRORS)[number]
+
+export function isLasting(code: string): code is LastingError {
+  return LASTING_ERRORS.some((each) => each === code)
+}
+
+/** One thing that is wrong with a request: a stable code, the path of the field, a sentence, and what would be allowed. */
+export interface Problem {
+  code: string
+  /** Path in the request body, for example `videoProfiles[0].video_bitrate`. */
+  field: string
+  message: string
+  allowed?: readonly (string | number | boolean)[]
+  minimum?: number
+  maximum?: number
+}
+
+/** Something that was changed, left out or ignored, and why. It never stops a job. */
+export interface Warning {
+  code: WarningCode
+  field?: string | undefined
+  message: string
+}
+
+/** Why a job failed, as `status.error` shows it. */
+export interface JobError {
+  code: JobErrorCode
+  message: string
+  field?: string
+  details?: Record<string, unknown>
+}
+
+export function isJobErrorCode(code: string): code is JobErrorCode {
+  return Object.hasOwn(jobErrors, code)
+}
+
+/** Both lists without repetitions, in order. */
+export function mergeWarnings(first: readonly Warning[], second: readonly Warning[]): Warning[] {
+  const seen = new Set<string>()
+  return [...first, ...second].filter((warning) => {
+    const key = JSON.stringify([warning.code, warning.field ?? null, warning.message])
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
+}

@@ -1,0 +1,147 @@
+// In charge of: the presets that come with the service, for the API, the dashboard and the command line; what a job is made of
+// that names a preset. Pure. A test sees that the service accepts each of them.
+// Not in charge of: judging an account's own presets (validatePreset.ts), keeping them (worker/db/presets.ts).
+import type { Preset } from '../api/answers.ts'
+import { given, isMembers, type Members } from './fieldReader.ts'
+
+const rung = (height: number, kbps: number, output: string): Members => ({
+  output,
+  width: 0,
+  height,
+  video_bitrate_mode: 'vbr',
+  video_bitrate: kbps,
+})
+
+const stereo = (codec: string, kbps: number): Members => ({
+  audio_codec: codec,
+  audio_channels: '2',
+  audio_bitrate: String(kbps),
+  source_stream: '1',
+  // A source without audio is no mistake: it is made without, with a warning.
+  optional: true,
+})
+
+/** HLS and DASH that share one set of fragmented MP4 segments, with audio in tracks of its own. */
+const STREAMING = {
+  output_container: 'hls',
+  segmented_output_hls: true,
+  segmented_output_dash: true,
+  master_variant_mode: true,
+  ladder: 'auto',
+} as const
+
+const builtIn = (preset_id: string, name: string, description: string, job: Members): Preset => ({
+  preset_id,
+  name,
+  description,
+  built_in: true,
+  job,
+  updated_at: null,
+})
+
+/** The first one is what a form starts with. */
+export const builtInPresets: readonly Preset[] = [
+  builtIn('mp4', 'MP4', 'One H.264 file, up to 720p, with stereo audio. Plays everywhere.', {
+    output_container: 'mp4',
+    allow_upscaling: false,
+    videoProfiles: [rung(720, 2600, 'video-720p.mp4')],
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn(
+    'hls',
+    'HLS and DASH',
+    'Adaptive streaming in sizes that fit the source; one set of segments for both formats.',
+    {
+      ...STREAMING,
+      audioProfiles: [stereo('aac', 128)],
+    },
+  ),
+  builtIn('web', 'Web player', 'HLS and DASH with a poster and preview thumbnails for the seek bar.', {
+    ...STREAMING,
+    thumbnails: true,
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn(
+    'hls-ts',
+    'HLS for older devices',
+    'Transport-stream segments in sizes that fit the source, audio and video together.',
+    {
+      output_container: 'hls',
+      segmented_output_hls: true,
+      ladder: 'auto',
+      audioProfiles: [stereo('aac', 128)],
+    },
+  ),
+  builtIn('files', 'MP4 downloads', 'H.264 files in sizes that fit the source, for downloading.', {
+    output_container: 'mp4',
+    ladder: 'auto',
+    audioProfiles: [stereo('aac', 128)],
+  }),
+  builtIn('hevc', 'HEVC', 'One HEVC file at the size of the source. HDR stays HDR.', {
+    output_container: 'mp4',
+    video_codec: 'hevc',
+    gop_length: 2,
+    videoProfiles: [{ output: 'video-hevc.mp4', width: 0, height: 0, video_bitrate_mode: 'vbr', video_bitrate: 6000 }],
+    audioProfiles: [stereo('aac', 192)],
+  }),
+  builtIn(
+    'broadcast',
+    'Broadcast TS',
+    'MPEG-2, 1080, constant bitrate, Dolby Digital audio. Keeps captions and cues.',
+    {
+      output_container: 'ts',
+      video_codec: 'mpeg2',
+      gop_length: 0.5,
+      scte35_passthrough: true,
+      closed_captions: true,
+      videoProfiles: [
+        { output: 'broadcast.ts', width: 1920, height: 1080, video_bitrate_mode: 'cbr', video_bitrate: 15_000 },
+      ],
+      audioProfiles: [stereo('ac3', 192)],
+    },
+  ),
+  builtIn('audio', 'Audio', 'The audio as a file of its own at −16 LUFS, and a small video for reference.', {
+    output_container: 'mp4',
+    audio_output_path: 'audio',
+    loudness_lufs: -16,
+    allow_upscaling: false,
+    videoProfiles: [rung(234, 200, 'preview-234p.mp4')],
+    audioProfiles: [stereo('aac', 192)],
+  }),
+]
+
+/** By id or name; names as people write them, in any case. */
+export function builtInPreset(idOrName: string): Preset | undefined {
+  const name = foldName(idOrName)
+  return builtInPresets.find((each) => each.preset_id === idOrName || foldName(each.name) === name)
+}
+
+/** Two names that differ in case, in spaces around them, or in how their letters are composed, are one. */
+export function foldName(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase()
+}
+
+/** Members of which a job has one: with one in the body, the preset's others say nothing. */
+const ALTERNATIVES: readonly (readonly string[])[] = [
+  ['videoProfiles', 'ladder'],
+  ['scte35_passthough', 'scte35_passthrough'],
+  ['master_variant_mode', 'separate_audio'],
+  ['audio_volume', 'loudness_lufs'],
+]
+
+/** The body with the preset's members where it has none; lists are taken whole. */
+export function withPreset(job: Members, body: Members): Members {
+  // Decision "numbers and strings": `null` = absent.
+  const has = (name: string): boolean => given(body, name) !== undefined
+  const replaced = new Set(ALTERNATIVES.filter((names) => names.some(has)).flat())
+  const kept = Object.entries(job).filter(([name]) => !replaced.has(name) && !has(name))
+  // fromEntries and spread define members: a name like __proto__ is one more member, and reaches no prototype.
+  return { ...body, ...Object.fromEntries(kept) }
+}
+
+/** The name of the preset that a body asks for; null = none, or nothing that could name one (which validateJob refuses). */
+export function presetOf(body: unknown): string | null {
+  if (!isMembers(body) || !Object.hasOwn(body, 'preset')) return null
+  const { preset } = body
+  return typeof preset === 'string' && preset !== '' ? preset : null
+}

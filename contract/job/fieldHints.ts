@@ -1,0 +1,56 @@
+// In charge of: where a field that is unknown in one place probably belongs: a slip of spelling, or another level of the body.
+// Not in charge of: reading fields (fieldReader.ts).
+import { audioProfile, credential, jobRequest, videoProfile } from './requestSchema.ts'
+
+const levels = [
+  {
+    matches: (path: string) => path === '',
+    shape: jobRequest.shape,
+    place: 'the job itself, at the level of videoProfiles',
+  },
+  { matches: (path: string) => path.startsWith('videoProfiles['), shape: videoProfile.shape, place: 'videoProfiles[]' },
+  { matches: (path: string) => path.startsWith('audioProfiles['), shape: audioProfile.shape, place: 'audioProfiles[]' },
+  {
+    matches: (path: string) => path.startsWith('cloud_credentials'),
+    shape: credential.shape,
+    place: 'cloud_credentials.input or .output',
+  },
+] as const
+
+/** Names that differ in case, hyphens and underscores alone are one. */
+const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/** Far above the longest field: a client decides how long its names are. */
+const MAX_NAME = 100
+
+/**
+ * @param path of the object that has the field; '' = the body
+ * @returns the end of a sentence that says "… is not a field here", from its semicolon on; '' when nothing is near
+ */
+export function hintOf(name: string, path: string): string {
+  if (name.length > MAX_NAME) return ''
+  const given = plain(name)
+  const here = levels.find(({ matches }) => matches(path))
+  const near = Object.keys(here?.shape ?? {}).find((known) => isNear(plain(known), given))
+  if (near !== undefined) return `; did you mean ${near}?`
+  for (const { shape, place } of levels) {
+    const known = Object.keys(shape).find((each) => plain(each) === given)
+    if (known !== undefined) return `; ${known} is a field of ${place}`
+  }
+  return ''
+}
+
+/** One letter more, less, other or swapped with its neighbour; short words must be equal. */
+function isNear(known: string, given: string): boolean {
+  if (known === given) return true
+  if (Math.min(known.length, given.length) < 5 || Math.abs(known.length - given.length) > 1) return false
+  let start = 0
+  while (start < known.length && known[start] === given[start]) start++
+  const [left, right] = [known.slice(start), given.slice(start)]
+  return (
+    left.slice(1) === right.slice(1) ||
+    left === right.slice(1) ||
+    left.slice(1) === right ||
+    (left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2))
+  )
+}

@@ -1,0 +1,179 @@
+// In charge of: reading fields and lists one by one, so that every problem of a body is reported and not only the first.
+// Not in charge of: what the fields are (requestSchema.ts).
+import * as z from 'zod/mini'
+import { availableValues } from './rules/availability.ts'
+import { hintOf } from './fieldHints.ts'
+import type { Bounds, Findings, ProblemCode } from './findings.ts'
+import { copyUnknown, looksSecret, showValue } from './redact.ts'
+import { fields } from './requestSchema.ts'
+
+type Shape = Record<string, z.ZodMiniType>
+export type Read<S extends Shape> = Partial<{ [K in keyof S]: z.output<S[K]> }>
+export type Members = Record<string, unknown>
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A body's own member, never one that an object inherits. */
+export function own(members: Members, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
+/** Decision "numbers and strings": `null` = absent. For members that no schema reads. */
+export function given(members: Members, name: string): unknown {
+  return own(members, name) ?? undefined
+}
+
+export function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+/** Reads the known members; null, reported already, has none. A member that is absent without a default, or wrong, is absent from the result. */
+export function readFields<S extends Shape>(
+  shape: S,
+  members: Members | null,
+  path: string,
+  findings: Findings,
+  mayShow: (name: string) => boolean = () => true,
+): Read<S> {
+  const read: Members = {}
+  if (members === null) return {}
+  for (const [name, schema] of Object.entries(shape)) {
+    const value = own(members, name)
+    const direct = schema.safeParse(value)
+    // `null` = absent, also where the schema has no word for it.
+    const result = direct.success || value !== null ? direct : schema.safeParse(undefined)
+    if (!result.success) {
+      const issue = result.error.issues[0]!
+      reportField(schema, value ?? undefined, issue, join(path, name), findings, mayShow(name))
+    } else if (result.data !== undefined) read[name] = clamp(schema, result.data, join(path, name), findings)
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each member was read by the schema of its name
+  return read as Read<S>
+}
+
+/** Decision "fields without effect": values outside of a range that a template may carry are clamped with a warning. */
+function clamp(schema: z.ZodMiniType, value: unknown, path: string, findings: Findings): unknown {
+  const { clamped, minimum, maximum, above } = fields.get(schema) ?? {}
+  if (clamped === undefined || minimum === undefined || maximum === undefined || typeof value !== 'number') return value
+  const isLow = above === true ? value <= minimum : value < minimum
+  if (!isLow && value <= maximum) return value
+  const used = isLow ? clamped.low : clamped.high
+  const span = above === true ? `above ${minimum} and at most ${maximum}` : `from ${minimum} to ${maximum}`
+  findings.warn('value_clamped', path, `${path} ${value} is out of range: it must be ${span}, so ${used} is used`)
+  return used
+}
+
+function reportField(
+  schema: z.ZodMiniType,
+  value: unknown,
+  issue: z.core.$ZodIssue,
+  path: string,
+  findings: Findings,
+  mayShow: boolean,
+): void {
+  const meta = fields.get(schema)
+  const bounds: Bounds = {}
+  let expects = meta?.expects ?? 'valid'
+  if (meta?.allowed !== undefined && meta.allowed.length > 0) {
+    const allowed = availableValues(path, meta.allowed)
+    bounds.allowed = allowed
+    expects = `one of ${allowed.map((each) => JSON.stringify(each)).join(', ')}`
+  } else if (meta?.allowed !== undefined) bounds.allowed = [true, false]
+  if (meta?.minimum !== undefined) bounds.minimum = meta.minimum
+  if (meta?.maximum !== undefined) bounds.maximum = meta.maximum
+  if (value === undefined) {
+    findings.problem('required', path, `${path} is required; it must be ${expects}`, bounds)
+    return
+  }
+  const given = mayShow ? `${showValue(value)} was given` : 'the given value is not'
+  findings.problem(codeOf(issue, value), path, `${path} must be ${expects}; ${given}`, bounds)
+}
+
+function codeOf(issue: z.core.$ZodIssue, value: unknown): ProblemCode {
+  if (issue.code === 'too_small' || issue.code === 'too_big') {
+    return typeof value === 'string' && issue.origin === 'string' ? 'invalid_length' : 'out_of_range'
+  }
+  if (issue.code === 'custom') return 'out_of_range'
+  return issue.code === 'invalid_type' ? 'invalid_type' : 'invalid_value'
+}
+
+/** Reads a list of objects, null for an element that is none; elements beyond the limit are not looked at, since the length is refused already. */
+export function readList(
+  members: Members,
+  name: string,
+  bounds: { minimum: number; maximum: number },
+  findings: Findings,
+): (Members | null)[] {
+  const value = given(members, name)
+  const span = `an array of ${bounds.minimum} to ${bounds.maximum} objects`
+  if (value === undefined) {
+    findings.problem('required', name, `${name} is required; it must be ${span}`, bounds)
+    return []
+  }
+  if (!Array.isArray(value)) {
+    findings.problem('invalid_type', name, `${name} must be ${span}; ${showValue(value)} was given`, bounds)
+    return []
+  }
+  if (value.length < bounds.minimum || value.length > bounds.maximum) {
+    const message = `${name} must be ${span}; ${value.length} elements were given`
+    findings.problem('invalid_length', name, message, bounds)
+  }
+  return value.slice(0, bounds.maximum).map((element: unknown, index) => {
+    if (isMembers(element)) return element
+    const path = `${name}[${index}]`
+    findings.problem('invalid_type', path, `${path} must be an object; ${showValue(element)} was given`)
+    return null
+  })
+}
+
+/** Unknown fields beyond this many are summed up in one warning. */
+const MAX_UNKNOWN_WARNINGS = 50
+
+/** Names as they appear in a warning: bounded, on one line. */
+export function showName(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '?').slice(0, 100)
+}
+
+/** Decision "unknown fields": accepted, echoed in `config`, listed in warnings. */
+export function copyUnknownFields(
+  known: Shape,
+  also: readonly string[],
+  members: Members,
+  path: string,
+  findings: Findings,
+) {
+  const copied: Members = {}
+  const names = Object.keys(members).filter((name) => !Object.hasOwn(known, name) && !also.includes(name))
+  for (const [index, name] of names.entries()) {
+    const hidden = name === '__proto__' || looksSecret(name)
+    if (name !== '__proto__') copied[name] = hidden ? null : copyUnknown(members[name])
+    if (index >= MAX_UNKNOWN_WARNINGS) continue
+    const kept = hidden ? 'its value is not kept' : 'it is kept in config'
+    findings.warn(
+      'unknown_field',
+      join(path, showName(name)),
+      `${join(path, showName(name))} is not a known field: it has no effect and ${kept}${hintOf(name, path)}`,
+    )
+  }
+  if (names.length > MAX_UNKNOWN_WARNINGS) {
+    const more = names.length - MAX_UNKNOWN_WARNINGS
+    findings.warn('unknown_field', path, `${more} more fields are unknown and have no effect`)
+  }
+  return copied
+}
+
+/** Whether a body stays within the nesting and the number of values that are looked at. Does not recurse. */
+export function isBounded(body: unknown, maxNesting: number, maxValues: number): boolean {
+  const open: [value: unknown, depth: number][] = [[body, 0]]
+  let seen = 0
+  while (open.length > 0) {
+    const [value, depth] = open.pop()!
+    seen += 1
+    if (depth > maxNesting || seen + open.length > maxValues) return false
+    if (typeof value !== 'object' || value === null) continue
+    for (const member of Object.values(value)) open.push([member, depth + 1])
+  }
+  return true
+}

@@ -1,0 +1,55 @@
+// In charge of: `metadata` of a job: names and values of the client's own, which the service keeps and gives back.
+// Not in charge of: finding jobs by them (worker/db/searchText.ts, worker/db/jobList.ts).
+import { METADATA } from '../limits.ts'
+import type { Findings } from './findings.ts'
+import { isMembers, showName } from './fieldReader.ts'
+import { showValue } from './redact.ts'
+
+export type Metadata = Record<string, string>
+
+const NAME = new RegExp(`^${METADATA.name_pattern}$`)
+const NAME_EXPECTS = `1 to 40 letters, digits, dots, hyphens and underscores, other than "__proto__"`
+/** Characters of any kind but control characters and halves of surrogate pairs, which no terminal, header or log line shows. */
+const VALUE = new RegExp(`^${METADATA.value_pattern}$`, 'u')
+
+/** As JSON Schema counts them: code points. */
+export const charactersOf = (text: string): number => Array.from(text).length
+
+/** A name that every language can use as a key. */
+export function isMetadataName(name: string): boolean {
+  return NAME.test(name) && name !== '__proto__'
+}
+
+export function isMetadataValue(value: string): boolean {
+  return VALUE.test(value)
+}
+
+/** @returns undefined where there is none, and where it is wrong */
+export function readMetadata(value: unknown, findings: Findings): Metadata | undefined {
+  if (value === undefined || value === null) return undefined
+  const { members, value_characters: length } = METADATA
+  if (!isMembers(value)) {
+    const message = `metadata must be an object of at most ${members} strings; ${showValue(value)} was given`
+    findings.problem('invalid_type', 'metadata', message)
+    return undefined
+  }
+  const entries = Object.entries(value)
+  if (entries.length > members) {
+    const message = `metadata must have at most ${members} members; ${entries.length} were given`
+    findings.problem('invalid_length', 'metadata', message, { maximum: members })
+    return undefined
+  }
+  for (const [name, text] of entries) {
+    const path = `metadata.${showName(name)}`
+    if (!isMetadataName(name)) findings.problem('invalid_value', path, `a name in metadata must be ${NAME_EXPECTS}`)
+    else if (typeof text !== 'string')
+      findings.problem('invalid_type', path, `${path} must be a string; ${showValue(text)} was given`)
+    else if (charactersOf(text) > length) {
+      const message = `${path} must have at most ${length} characters; ${charactersOf(text)} were given`
+      findings.problem('invalid_length', path, message, { maximum: length })
+    } else if (!isMetadataValue(text))
+      findings.problem('invalid_value', path, `${path} must have no control characters and no halves of characters`)
+  }
+  // Every name was judged, and fromEntries defines members: none of them reaches a prototype.
+  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]))
+}

@@ -1,0 +1,58 @@
+// In charge of: the relative path of an output below the job's destination, and what such a path may contain.
+// Not in charge of: where the destination is (the store), whether two profiles meet (outputPaths.ts).
+import { isCleanText, schemeOf } from './inputAddress.ts'
+import type { AudioCodec, AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
+
+/** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. Not its length (pathLengths.ts). */
+export function checkPath(path: string): string | null {
+  if (path === '') return 'is empty'
+  if (schemeOf(path) !== null || /^[a-z][a-z0-9+.-]*:\//i.test(path)) return 'must not begin with a scheme'
+  if (!isCleanText(path)) return 'must not contain control characters'
+  if (path.includes('\\')) return 'must not contain a backslash'
+  if (path.startsWith('/')) return 'must not begin with a slash; it is relative to the destination of the job'
+  const elements = path.split('/')
+  if (elements.includes('..')) return 'must not contain .. as an element'
+  if (elements.includes('')) return 'must not contain an empty element, nor end with a slash'
+  if (normalisePath(path) === '') return 'names no file'
+  return null
+}
+
+/** Without `.` elements, so that one object has one name. */
+export function normalisePath(path: string): string {
+  return path
+    .split('/')
+    .filter((element) => element !== '.')
+    .join('/')
+}
+
+/** A directory may be written with a slash at its end. */
+export function normaliseDirectory(path: string): string {
+  return normalisePath(path.replace(/\/$/, ''))
+}
+
+export function joinPath(directory: string, path: string): string {
+  return directory === '' ? path : `${directory}/${path}`
+}
+
+/**
+ * The path of a profile's single file, relative to the job's destination. `height` is the real one in pixels, known after
+ * the probe when the profile says 0. Decision "output": explicit as it is, empty = `<input name>_<profile index>_<height>p.<ext>`,
+ * both under bucket_output_path.
+ */
+export function outputPath(spec: JobSpec, profile: VideoProfile, height: number): string {
+  const extension = spec.container === 'ts' ? 'ts' : 'mp4'
+  const derived = `${spec.inputName}_${profile.index}_${height}p.${extension}`
+  // An address of its own bucket names the whole path (outputLocation.ts).
+  if (profile.output.startsWith('/')) return profile.output.slice(1)
+  return joinPath(spec.outputDirectory, profile.output === '' ? derived : normalisePath(profile.output))
+}
+
+export const AUDIO_EXTENSIONS: Record<AudioCodec, string> = { aac: 'm4a', ac3: 'ac3', mp2: 'mp2' }
+
+/** Decision "audio_output_path": `<audio_output_path>/<input name>_audio_<profile index>.<ext>`. */
+export function audioFilePath(spec: JobSpec, profile: AudioProfile): string {
+  return joinPath(
+    spec.audioDirectory ?? '',
+    `${spec.inputName}_audio_${profile.index}.${AUDIO_EXTENSIONS[profile.codec]}`,
+  )
+}

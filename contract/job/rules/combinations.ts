@@ -1,0 +1,261 @@
+// In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
+// Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts), what this version lacks (availability.ts).
+import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
+import { schemeOf } from '../paths/inputAddress.ts'
+import { isSegmented } from './availability.ts'
+import {
+  FLOOR_KBPS,
+  fitsCodec,
+  maximumBitrateKbps,
+  minimumBitrateKbps,
+  tooHighMessage,
+  tooLowMessage,
+} from './videoBitrates.ts'
+import type { Findings } from '../findings.ts'
+import { checkService } from './transportStream.ts'
+import type { AudioProfileFields, Draft, VideoProfileFields } from '../requestSchema.ts'
+
+export function checkCombinations(draft: Draft, findings: Findings): void {
+  for (const [index, profile] of draft.videoProfiles.entries()) {
+    checkSize(profile, `videoProfiles[${index}]`, draft, findings)
+    checkBitrate(profile, `videoProfiles[${index}]`, draft, findings)
+    checkAudioSelection(profile, `videoProfiles[${index}]`, draft, findings)
+  }
+  for (const [index, profile] of draft.audioProfiles.entries()) {
+    checkAudio(profile, `audioProfiles[${index}]`, draft, findings)
+  }
+  checkLoudness(draft, findings)
+  warnUnusedAudio(draft, findings)
+  checkContainer(draft, findings)
+  checkService(draft, findings)
+  warnWithoutEffect(draft, findings)
+}
+
+/** Width and height as they will be coded: 4:2:0 needs even numbers. */
+export function toEven(pixels: number): number {
+  return pixels - (pixels % 2)
+}
+
+function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
+  for (const side of ['width', 'height'] as const) {
+    const pixels = profile[side]
+    if (pixels === undefined || pixels % 2 === 0) continue
+    const field = `${path}.${side}`
+    findings.warn(
+      'rounded_to_even',
+      field,
+      `${field} ${pixels} is odd; video sizes must be even, so ${toEven(pixels)} is used`,
+    )
+  }
+  const { width, height } = profile
+  if (width === undefined || height === undefined || draft.video_codec === undefined) return
+  if (!fitsCodec(draft.video_codec, width, height)) {
+    const message = `${draft.video_codec} has no level for ${width}x${height}; mpeg2 goes up to 1920x1152`
+    findings.problem('unsupported_combination', path, message)
+  }
+}
+
+/** Specification 8 and 7.1: video_bitrate has a minimum by profile and codec. */
+function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
+  const { width, height, video_bitrate: bitrate, video_bitrate_mode: mode = 'vbr' } = profile
+  const codec = draft.video_codec
+  if (bitrate === undefined) return
+  const field = `${path}.video_bitrate`
+  // Where the size or the codec is wrong too: too little for any of them is said all the same.
+  if (width === undefined || height === undefined || codec === undefined) {
+    if (bitrate < FLOOR_KBPS) {
+      findings.problem('video_bitrate_too_low', field, tooLowMessage(FLOOR_KBPS), { minimum: FLOOR_KBPS })
+    }
+    return
+  }
+  const minimum = minimumBitrateKbps(codec, toEven(width), toEven(height), mode)
+  const maximum = maximumBitrateKbps(codec, toEven(width), toEven(height))
+  if (bitrate < minimum) findings.problem('video_bitrate_too_low', field, tooLowMessage(minimum), { minimum, maximum })
+  if (bitrate > maximum) {
+    findings.problem('video_bitrate_too_high', field, tooHighMessage(maximum), { minimum, maximum })
+  }
+}
+
+/** 2.2 audio_profiles → positions in audioProfiles, ascending and once each. Absent or empty = all of them; "none" = none. */
+export function selectedAudio(selection: string | undefined, count: number): number[] {
+  if (selection === undefined || selection === '') return Array.from({ length: count }, (_, index) => index)
+  if (selection === 'none') return []
+  return [...new Set(selection.split(',').map(Number))].toSorted((a, b) => a - b)
+}
+
+function checkAudioSelection(
+  profile: Partial<VideoProfileFields>,
+  path: string,
+  draft: Draft,
+  findings: Findings,
+): void {
+  const count = draft.audioProfiles.length
+  const beyond = selectedAudio(profile.audio_profiles, count).filter((index) => index >= count)
+  if (beyond.length === 0) return
+  const has = count === 0 ? 'audioProfiles is empty' : `audioProfiles has positions 0 to ${count - 1}`
+  const field = `${path}.audio_profiles`
+  const bounds = count === 0 ? {} : { minimum: 0, maximum: count - 1 }
+  findings.problem('out_of_range', field, `${field} names ${beyond.join(', ')}, but ${has}`, bounds)
+}
+
+function warnUnusedAudio(draft: Draft, findings: Findings): void {
+  // There each profile becomes a file of its own; every rung of a ladder carries all of them.
+  if (draft.audio_output_path || draft.ladder !== undefined) return
+  const count = draft.audioProfiles.length
+  const used = new Set(draft.videoProfiles.flatMap((profile) => selectedAudio(profile.audio_profiles, count)))
+  for (let index = 0; index < count; index += 1) {
+    if (used.has(index)) continue
+    const field = `audioProfiles[${index}]`
+    findings.warn('audio_profile_unused', field, `${field} is not selected by any video profile, so it is not produced`)
+  }
+}
+
+/** Decision "audio legality": judged on the effective channels, the message lists the allowed set. */
+function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: Draft, findings: Findings): void {
+  const { audio_codec: codec, audio_channels, audio_bitrate, source_stream: stream } = profile
+  // 2.2 source_stream: "Required for audio to be produced."
+  if (stream === undefined) {
+    const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
+    findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
+  }
+  if (profile.dolby_digital_dialnorm && codec !== undefined && codec !== 'ac3') {
+    const field = `${path}.dolby_digital_dialnorm`
+    findings.warn('no_effect', field, `${field} has no effect with ${codec}; only ac3 carries a dialogue level`)
+  }
+  if (codec === undefined || audio_channels === undefined) return
+  const channels = effectiveChannels(audio_channels, profile.primary_audio_downmix_to_stereo)
+  for (const name of ['downmix', 'downmix_lfe'] as const)
+    if (channels === 6 && profile[name] !== undefined) {
+      const field = `${path}.${name}`
+      findings.warn('no_effect', field, `${field} has no effect with 6 channels; only stereo is a downmix`)
+    }
+  const allowed = allowedAudioBitrates(codec, channels)
+  if (allowed.length === 0) {
+    const field = `${path}.audio_channels`
+    findings.problem(
+      'unsupported_combination',
+      field,
+      `${codec} cannot carry ${channels} channels; use 2, or aac or ac3`,
+      {
+        allowed: ['2'],
+      },
+    )
+    return
+  }
+  if (audio_bitrate === undefined) return
+  const field = `${path}.audio_bitrate`
+  const kbps = Number(audio_bitrate)
+  if (!allowed.includes(kbps)) {
+    const message = `audio_bitrate ${kbps} is not available for ${codec} with ${channels} channels; use one of ${allowed.join(', ')}`
+    findings.problem('audio_bitrate_not_allowed', field, message, { allowed })
+  } else if (codec === 'ac3' && channels === 6 && kbps < AC3_SURROUND_ADVISED_KBPS) {
+    const message = `${field} ${kbps} is low for ac3 with 6 channels; ${AC3_SURROUND_ADVISED_KBPS} or more is advised`
+    findings.warn('audio_bitrate_low', field, message)
+  }
+}
+
+/** Both set the level: which of them is meant cannot be known. */
+function checkLoudness(draft: Draft, findings: Findings): void {
+  const { loudness_lufs: loudness, audio_volume: volume = 100 } = draft
+  if (loudness === undefined || volume === 100) return
+  const message = `loudness_lufs ${loudness} and audio_volume ${volume} contradict each other; leave one of them out`
+  findings.problem('conflict', 'loudness_lufs', message)
+}
+
+/** Decisions "codec × container" and bucket_output_path. */
+function checkContainer(draft: Draft, findings: Findings): void {
+  const silverlight = draft.output_container === 'silverlight'
+  const segmented = isSegmented({ ...draft })
+  const kind = silverlight ? 'silverlight' : 'segmented (HLS or DASH)'
+  const refuse = (field: string, what: string, allowed: string[]) =>
+    findings.problem(
+      'unsupported_combination',
+      field,
+      `${what} cannot be used in ${kind} output; use ${allowed.join(' or ')}`,
+      {
+        allowed,
+      },
+    )
+  const video = draft.video_codec
+  if ((segmented && video === 'mpeg2') || (silverlight && video === 'hevc')) {
+    refuse('video_codec', `video_codec ${video}`, silverlight ? ['h.264'] : ['h.264', 'hevc'])
+  }
+  for (const [index, { audio_codec: codec }] of draft.audioProfiles.entries()) {
+    if (!((segmented && codec === 'mp2') || (silverlight && codec === 'ac3'))) continue
+    refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, silverlight ? ['aac'] : ['aac', 'ac3'])
+  }
+  const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'
+  if (segmented && !own && !draft.bucket_output_path) {
+    findings.problem(
+      'required',
+      'bucket_output_path',
+      'bucket_output_path is required for segmented output in a bucket',
+    )
+  }
+}
+
+/** Decision "fields without effect": a field that cannot matter warns, never refuses, and none is silently ignored. */
+function warnWithoutEffect(draft: Draft, findings: Findings): void {
+  const segmented = isSegmented({ ...draft })
+  const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
+  if (draft.segment_length !== undefined && !segmented) warn('segment_length', 'the output is not segmented')
+  for (const name of ['create_tar_file', 'thumbnails'] as const) {
+    if (draft[name] === true && !segmented)
+      warn(name, 'it belongs to segmented output, and this job writes single files')
+  }
+  const codec = draft.video_codec
+  if (draft.dynamic_range === 'source' && codec !== undefined && codec !== 'hevc') {
+    warn('dynamic_range', `${codec} is always SDR; only hevc can keep HDR`)
+  }
+  if (draft.bucket_output_path && !segmented && draft.ladder === undefined && isUnusedDirectory(draft)) {
+    warn('bucket_output_path', 'each output is a complete address')
+  }
+  if ((draft.master_variant_mode === true || draft.separate_audio === true) && !segmented && !draft.audio_output_path) {
+    warn(
+      'master_variant_mode',
+      'the output is a single file, which carries its audio itself unless audio_output_path stores it',
+    )
+  }
+  if (draft.scte35_passthough === true && draft.output_container === 'mp4' && !segmented) {
+    warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')
+  }
+  if (
+    draft.loudness_lufs !== undefined &&
+    !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)
+  ) {
+    warn('loudness_lufs', 'no audio profile produces audio')
+  }
+  if (draft.audio_output_path && !draft.audioProfiles.some((profile) => profile.source_stream !== undefined)) {
+    warn('audio_output_path', 'no audio profile produces audio')
+  }
+  if (draft.ladder !== undefined && draft.allow_upscaling === true) {
+    warn('allow_upscaling', 'the rungs of ladder "auto" are never larger than the source')
+  }
+  if (draft.video_codec === 'mpeg2' && (draft.h264_quality ?? 'good') !== 'good') {
+    warn('h264_quality', 'mpeg2 has one encoder setting; a higher video_bitrate makes it better')
+  }
+  const pid = draft.scte35_pid_remap
+  if (pid !== undefined && pid !== -1) {
+    if (draft.scte35_passthough === false) warn('scte35_pid_remap', 'scte35_passthough is off')
+    else if (!hasTransportStreams(draft, segmented))
+      warn('scte35_pid_remap', 'only transport streams have PIDs, and this job writes none')
+  }
+  for (const name of ['logo_position', 'logo_opacity'] as const) {
+    if (draft[name] !== undefined && !draft.logo_url) warn(name, 'there is no logo_url')
+  }
+  if (draft.rotation_blackness !== undefined && !/^rotate_(counter)?clockwise$/.test(draft.video_aspect_ratio ?? '')) {
+    warn('rotation_blackness', 'video_aspect_ratio asks for no rotation that leaves bars')
+  }
+}
+
+/** Whether some output can be a transport stream; a source may still make it CMAF (transcoder/plan/packagingPlan.ts). */
+function hasTransportStreams(draft: Draft, segmented: boolean): boolean {
+  const { output_container: container, video_codec: codec, segmented_output_dash: dash } = draft
+  if (!segmented) return container === 'ts'
+  const isHls = container === 'hls' || draft.segmented_output_hls === true
+  return isHls && codec !== 'hevc' && (container === 'ts' || (container === 'hls' && dash !== true))
+}
+
+function isUnusedDirectory({ videoProfiles }: Draft): boolean {
+  return videoProfiles.length > 0 && videoProfiles.every(({ output = '' }) => schemeOf(output) !== null)
+}

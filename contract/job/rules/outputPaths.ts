@@ -1,0 +1,133 @@
+// In charge of: the paths a request gives for its outputs (output, bucket_output_path, audio_output_path), judged together.
+// Not in charge of: derived names (outputNames.ts), how long they may be (pathLengths.ts), the store behind them.
+import { parseInput, schemeOf, SCHEMES } from '../paths/inputAddress.ts'
+import { isProviderAvailable, isSegmented } from './availability.ts'
+import { directoryOf, isMarked, pathOf, rootOf, splitLocation } from '../paths/outputLocation.ts'
+import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from '../paths/outputNames.ts'
+import { checkPathLengths } from './pathLengths.ts'
+import type { Findings } from '../findings.ts'
+import { redactAddress, showValue } from '../redact.ts'
+import type { Draft, Provider } from '../requestSchema.ts'
+
+/** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
+export function checkDestinations(draft: Draft, findings: Findings): void {
+  const provider = draft.outputProvider
+  const before = findings.problems.length
+  const bucket = (draft.bucket_output_path ?? '').replace(/\/$/, '')
+  const audio = (draft.audio_output_path ?? '').replace(/\/$/, '')
+  const fine = checkLocation('bucket_output_path', bucket, provider, findings)
+  checkLocation('audio_output_path', audio, provider, findings)
+  if (provider === undefined) return
+  if (fine) checkRoot(draft, provider, findings)
+  const own = rootOf(provider, draft)
+  const directory = directoryOf(provider, bucket, own)
+  checkMarks('bucket_output_path', bucket, directory, provider, draft, findings)
+  checkMarks('audio_output_path', audio, directoryOf(provider, audio, own), provider, draft, findings)
+  const seen = new Map<string, string>()
+  for (const [index, profile] of draft.videoProfiles.entries()) {
+    const output = profile.output ?? ''
+    const field = `videoProfiles[${index}].output`
+    if (output === '' || !checkLocation(field, output, provider, findings)) continue
+    const { root } = splitLocation(provider, output)
+    const path = normalisePath(pathOf(provider, output, own))
+    const key = root === null ? joinPath(directory, path) : path
+    checkMarks(field, output, key, provider, draft, findings)
+    // The input's name may not be known yet (an upload's number): any name that could be an audio file's is kept free.
+    const audio = audioFileLike(key, provider, draft)
+    if (audio !== null) {
+      const message = `${field} has a name that is reserved for ${audio} in audio_output_path; use another`
+      findings.problem('output_path_conflict', field, message)
+    }
+    const earlier = seen.get(key)
+    if (earlier !== undefined) {
+      findings.problem(
+        'output_path_conflict',
+        field,
+        `${field} is the same object as ${earlier}; each output needs its own`,
+      )
+    }
+    seen.set(key, earlier ?? field)
+    const place = root ?? own
+    const below = root === null ? key : normalisePath(splitLocation(provider, output).path)
+    if ((place === null ? key : `${place}/${below}`) === draft.input) {
+      findings.problem('output_path_conflict', field, `${field} is the input; an output must not replace it`)
+    }
+  }
+  // Of paths that are wrong in another way, the length tells nothing.
+  if (findings.problems.length === before) checkPathLengths(draft, provider, findings)
+}
+
+/** The audio profile whose file in audio_output_path could have that path; null = none. */
+function audioFileLike(key: string, provider: Provider, draft: Draft): string | null {
+  if (!draft.audio_output_path) return null
+  const directory = directoryOf(provider, draft.audio_output_path, rootOf(provider, draft))
+  const place = directory === '' ? '' : `${directory}/`
+  const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
+  const profile = draft.audioProfiles[Number(match?.[1])]
+  if (profile?.audio_codec === undefined || match?.[2] !== AUDIO_EXTENSIONS[profile.audio_codec]) return null
+  return `audioProfiles[${match[1]}]`
+}
+
+/** Whether one location is usable; reports what is wrong otherwise. Empty = not given. */
+function checkLocation(field: string, path: string, provider: Provider | undefined, findings: Findings): boolean {
+  if (path === '') return true
+  const scheme = schemeOf(path)
+  if (scheme !== null && provider === undefined) return false
+  // 2.3, provider and path pairing.
+  if (scheme !== null && provider !== undefined && !SCHEMES[provider].includes(scheme)) {
+    const form = SCHEMES[provider].length === 0 ? 'a relative path' : `a relative path or ${SCHEMES[provider][0]}://…`
+    const message = `${field} has a scheme that does not belong to the output's cloud_provider "${provider}"; use ${form}`
+    findings.problem('invalid_output_path', field, `${message} (${showValue(path)} was given)`)
+    return false
+  }
+  const { root, path: below } = provider === undefined ? { root: null, path } : splitLocation(provider, path)
+  if (provider === 'http' && scheme !== null && /[?#%]/.test(path)) {
+    // A prefix with a query cannot have a path behind it, and what is encoded twice is another file.
+    const message = `${field} must have no query and no fragment, and is written without percent-encoding`
+    findings.problem('invalid_output_path', field, `${message}; ${showValue(redactAddress(path))} was given`)
+    return false
+  }
+  const bucket = root === null || provider === undefined ? null : parseInput(provider, `${root}/x`, '')
+  if (bucket?.kind === 'invalid') {
+    findings.problem('invalid_output_path', field, `${field}: ${bucket.message.replace(', input has', ', it has')}`)
+    return false
+  }
+  // A directory may be the bucket itself.
+  const wrong = root !== null && below === '' && field.endsWith('_path') ? null : checkPath(below)
+  if (wrong !== null) findings.problem('invalid_output_path', field, `${field} ${wrong}; ${showValue(path)} was given`)
+  return wrong === null
+}
+
+/** A directory that is called as the mark of another bucket would be taken for that bucket. */
+function checkMarks(
+  field: string,
+  location: string,
+  path: string,
+  provider: Provider,
+  draft: Draft,
+  findings: Findings,
+): void {
+  const { root } = splitLocation(provider, location)
+  if (root !== null && root !== rootOf(provider, draft)) return
+  if (!isMarked(path, provider, draft)) return
+  const message = `${field} begins with ${path.split('/')[0]}, which stands for another bucket of this job; use another name`
+  findings.problem('output_path_conflict', field, message)
+}
+
+/** Decision "Stores": the bucket of relative paths is named. */
+function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
+  const [scheme] = SCHEMES[provider]
+  if (scheme === undefined || !isProviderAvailable('output', provider)) return
+  const form =
+    provider === 'http'
+      ? 'https://<host>/<directory>'
+      : provider === 'oracle'
+        ? 'oci://<namespace>/<bucket>/<directory>'
+        : `${scheme}://<bucket>/<directory>`
+  const place = provider === 'http' ? 'host' : 'bucket'
+  const root = rootOf(provider, draft)
+  if (root === null || (isSegmented({ ...draft }) && !draft.bucket_output_path)) {
+    const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${place}: ${form}`
+    findings.problem('required', 'bucket_output_path', message)
+  }
+}

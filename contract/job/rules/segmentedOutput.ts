@@ -1,0 +1,131 @@
+// In charge of: segmented output as a job asks for it: what it is made of, which directories it has, and what cannot be together.
+// Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
+import { isSegmented } from './availability.ts'
+import { schemeOf, SCHEMES } from '../paths/inputAddress.ts'
+import { renditionOutput } from '../paths/outputLocation.ts'
+import type { JobConfig } from '../validateJob.ts'
+import { normalisePath } from '../paths/outputNames.ts'
+import type { Findings } from '../findings.ts'
+import { DEFAULT_SEGMENT_SECONDS, type Draft } from '../requestSchema.ts'
+import type { JobSpec, PackagingSpec } from '../jobSpec.ts'
+
+export function packagingOf(config: JobConfig): PackagingSpec | null {
+  if (!isSegmented({ ...config })) return null
+  const container = config.output_container
+  const dash = config.segmented_output_dash
+  return {
+    // Decision "output_container with flags": `hls` implies segmented_output_hls.
+    hls: container === 'hls' || config.segmented_output_hls,
+    dash,
+    smooth: container === 'silverlight',
+    segmentSeconds: config.segment_length ?? DEFAULT_SEGMENT_SECONDS,
+    isSegmentLengthGiven: config.segment_length !== undefined,
+    separateAudio: config.master_variant_mode,
+    // The same decision: `hls` with DASH is one set; `ts` with DASH is both.
+    preferTransportStream: container === 'ts' || (container === 'hls' && !dash),
+    tar: config.create_tar_file ?? false,
+    thumbnails: config.thumbnails ?? false,
+    programStart: startOf(config.program_start_time) ?? 0,
+  }
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && value !== false
+}
+
+/** Milliseconds since 1970; null = not a time. */
+function startOf(value: unknown): number | null {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(value))
+    return null
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? null : time
+}
+
+/** Decision "bucket_output_path": named from the profile's `output`, without what looks like a file's extension. */
+export function renditionDirectory(output: string, id: string): string {
+  return output === '' ? id : normalisePath(output).replace(/(?<=[^/])\.[a-z][a-z0-9]{1,4}$/i, '')
+}
+
+/** What the tar and the Smooth manifest are called: the last element of bucket_output_path, else the input. */
+export function packageName(spec: Pick<JobSpec, 'outputDirectory' | 'inputName'>): string {
+  return spec.outputDirectory.split('/').at(-1) || spec.inputName
+}
+
+/** Names in the directory of segmented output that are ours, whatever the job. */
+const RESERVED = /^(master\.m3u8|manifest\.mpd|job\.json|captions|thumbnails|[^/]*\.(tar|ism|m3u8|mpd))$/i
+
+/** Draft: as far as it could be read. `body`: whether the client said something itself, where a default says the same. */
+export function checkPackaging(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
+  if (isSet(draft.program_start_time) && startOf(draft.program_start_time) === null)
+    findings.problem(
+      'invalid_value',
+      'program_start_time',
+      'program_start_time must be a time with a time zone, like "2026-01-31T20:15:00Z"',
+    )
+  if (!isSegmented({ ...draft })) {
+    if (isSet(draft.program_start_time))
+      findings.warn('no_effect', 'program_start_time', 'program_start_time has no effect: the output is not segmented')
+    return
+  }
+  checkDirectories(draft, findings)
+  warnAudio(draft, body, findings)
+  const hls = draft.output_container === 'hls' || draft.segmented_output_hls === true
+  const dash = draft.segmented_output_dash === true
+  if (draft.output_container === 'ts' && !hls)
+    findings.warn('no_effect', 'output_container', 'output_container ts has no effect: DASH has fragmented MP4 (CMAF)')
+  if (hls || dash) return
+  for (const field of ['program_start_time', 'scte35_passthough'] as const)
+    if (isSet(draft[field]))
+      findings.warn('no_effect', field, `${field} has no effect: Smooth Streaming does not carry it; HLS and DASH do`)
+}
+
+/** Decisions "output" and "bucket_output_path": two things at one place are a 400. */
+function checkDirectories(draft: Draft, findings: Findings): void {
+  const seen = new Map(draft.audioProfiles.map((_profile, index) => [`audio_${index}`, `audioProfiles[${index}]`]))
+  const provider = draft.outputProvider
+  // Of an address that its provider does not have, outputPaths.ts tells.
+  const isForeign = (output: string): boolean =>
+    schemeOf(output) !== null && (provider === undefined || !SCHEMES[provider].includes(schemeOf(output) ?? ''))
+  const video = draft.videoProfiles.flatMap(({ output = '' }, index) =>
+    isForeign(output)
+      ? []
+      : [{ output: provider === undefined ? output : renditionOutput(provider, output, draft), index }],
+  )
+  // Derived names first: they are there in any case, and the message belongs at the name that was chosen.
+  for (const { output, index } of video.toSorted((a, b) => Number(a.output !== '') - Number(b.output !== ''))) {
+    const field = `videoProfiles[${index}].output`
+    if (output === null) {
+      const message = `${field} must be below bucket_output_path in segmented output: playlists name each rendition by its relative path`
+      findings.problem('invalid_output_path', field, message)
+      continue
+    }
+    const directory = renditionDirectory(output, `video_${index}`)
+    const [first = ''] = directory.split('/')
+    if (RESERVED.test(first))
+      findings.problem(
+        'output_path_conflict',
+        field,
+        `${field} begins with ${first}, a name that segmented output needs`,
+      )
+    const earlier = seen.get(directory)
+    if (earlier !== undefined) {
+      const message = `${field} has the directory ${directory}, as ${earlier} has; each rendition needs its own`
+      findings.problem('output_path_conflict', field, message)
+    }
+    seen.set(directory, earlier ?? field)
+  }
+}
+
+/** Decision "master_variant_mode": DASH always separates; fragments of one track each are what CMAF is. */
+function warnAudio(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
+  const asked = body['master_variant_mode'] === false || body['separate_audio'] === false
+  const muxed =
+    draft.video_codec === 'h.264' &&
+    (draft.output_container === 'hls' || (draft.output_container === 'ts' && draft.segmented_output_hls === true))
+  if (!asked || (muxed && draft.segmented_output_dash !== true)) return
+  const where =
+    muxed && draft.output_container === 'ts'
+      ? 'in DASH, while HLS has it inside its segments'
+      : 'anyway: CMAF, DASH and Smooth Streaming require it'
+  findings.warn('no_effect', 'master_variant_mode', `master_variant_mode false: audio is separate ${where}`)
+}

@@ -1,0 +1,52 @@
+// In charge of: rules of the fields that say how a transport stream is signalled: ts_profile, names, identifiers, PIDs.
+// Not in charge of: their ranges (requestSchema.ts), the PID of cues that the source has (transcoder/plan/streams/cuePlan.ts).
+import { isSegmented } from './availability.ts'
+import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
+import type { Findings } from '../findings.ts'
+import type { Draft } from '../requestSchema.ts'
+
+const NAMES = [
+  'ts_profile',
+  'service_name',
+  'service_provider',
+  'service_id',
+  'transport_stream_id',
+  'pmt_pid',
+  'video_pid',
+  'audio_pid',
+] as const
+
+export function checkService(draft: Draft, findings: Findings): void {
+  const given = NAMES.filter((name) => draft[name] !== undefined && draft[name] !== '')
+  if (draft.output_container !== 'ts' || isSegmented({ ...draft })) {
+    for (const name of given)
+      findings.warn('no_effect', name, `${name} has no effect: it belongs to ts files, and this job writes none`)
+    return
+  }
+  refuseSharedPids(draft, findings)
+}
+
+/** Of the fields that are given, one that another of the stream's PIDs has already. */
+function refuseSharedPids(draft: Draft, findings: Findings): void {
+  const { pmt_pid: map = DEFAULT_MAP_PID, video_pid: video = DEFAULT_VIDEO_PID, scte35_pid_remap: cues } = draft
+  const first = draft.audio_pid ?? video + 1
+  const tracks = draft.audioProfiles.filter((profile) => profile.source_stream !== undefined)
+  const taken = new Map<number, string>([[map, 'pmt_pid']])
+  const take = (pid: number, name: string, what: string): void => {
+    if (pid > STREAM_PID.maximum && name !== 'scte35_pid_remap')
+      return findings.problem(
+        'unsupported_combination',
+        name,
+        `${what} would have the PID ${pid}; the last one is ${STREAM_PID.maximum}`,
+      )
+    const before = taken.get(pid)
+    if (before === undefined) return void taken.set(pid, what)
+    findings.problem('unsupported_combination', name, `${what} has the PID ${pid}, which ${before} has already`)
+  }
+  take(video, draft.video_pid === undefined ? 'pmt_pid' : 'video_pid', 'video_pid')
+  const audioField =
+    draft.audio_pid === undefined ? (draft.video_pid === undefined ? 'pmt_pid' : 'video_pid') : 'audio_pid'
+  for (const position of tracks.keys()) take(first + position, audioField, `audio track ${position + 1}`)
+  if (cues !== undefined && cues >= 0 && draft.scte35_passthough === true)
+    take(cues, 'scte35_pid_remap', 'scte35_pid_remap')
+}

@@ -1,0 +1,121 @@
+// In charge of: private keys in PEM form as clients send them (RFC 7468; PKCS#1 of RFC 8017, PKCS#8 of RFC 5208), read into
+// what signing needs, or refused by name.
+// Not in charge of: which provider wants one (storeKey.ts), using it.
+import { readElements, writeElement } from './der.ts'
+import { md5 } from './md5.ts'
+
+export interface RsaKey {
+  /** PrivateKeyInfo, the one form that WebCrypto takes. */
+  pkcs8: Uint8Array<ArrayBuffer>
+  /** Of the modulus. */
+  bits: number
+  /** MD5 of the public key (SubjectPublicKeyInfo, DER), as Oracle shows it: `20:3b:…`. */
+  fingerprint: string
+}
+
+/** `why` follows the name of the field: "is encrypted with a passphrase; …". It holds nothing of the key. */
+export type ReadPem = { ok: true; key: RsaKey } | { ok: false; why: string }
+
+const SEQUENCE = 0x30
+const INTEGER = 0x02
+const BIT_STRING = 0x03
+const OCTET_STRING = 0x04
+/** AlgorithmIdentifier of rsaEncryption (1.2.840.113549.1.1.1), parameters NULL. */
+const RSA = Uint8Array.of(0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00)
+const ZERO = Uint8Array.of(0x02, 0x01, 0x00)
+
+/** What people send instead of their private key. */
+const others: Readonly<Record<string, string>> = {
+  'ENCRYPTED PRIVATE KEY': 'is encrypted with a passphrase; send it decrypted (openssl pkey -in key.pem)',
+  'PUBLIC KEY': 'is a public key; send the private one',
+  'RSA PUBLIC KEY': 'is a public key; send the private one',
+  CERTIFICATE: 'is a certificate; send the private key',
+  'EC PRIVATE KEY': 'is an elliptic-curve key; an RSA key is needed',
+  'DSA PRIVATE KEY': 'is a DSA key; an RSA key is needed',
+  'OPENSSH PRIVATE KEY': "is in OpenSSH's own form; convert it (ssh-keygen -p -m PEM -f key)",
+}
+
+export function isPem(text: string | null | undefined): text is string {
+  return text?.includes('-----BEGIN ') === true
+}
+
+export function readPem(text: string): ReadPem {
+  // As in JSON key files, pasted with their escapes.
+  const lines = text.replace(/\\r|\r/g, '').replaceAll('\\n', '\n')
+  const found = /-----BEGIN ([A-Z0-9 ]{1,40})-----([^-]*)-----END ([A-Z0-9 ]{1,40})-----/.exec(lines)
+  if (!found) {
+    // RFC 1421 §4.6.1.1: an encrypted PKCS#1 key says so in a header, which has hyphens.
+    if (/Proc-Type: *4, *ENCRYPTED/.test(lines)) return refuse(others['ENCRYPTED PRIVATE KEY']!)
+    return refuse('is not a key in PEM form, from -----BEGIN to -----END')
+  }
+  const [, label, body, end] = found
+  if (/Proc-Type: *4, *ENCRYPTED/.test(body!)) return refuse(others['ENCRYPTED PRIVATE KEY']!)
+  if (others[label!] !== undefined) return refuse(others[label!]!)
+  if ((label !== 'PRIVATE KEY' && label !== 'RSA PRIVATE KEY') || end !== label) {
+    return refuse('has no section "PRIVATE KEY" or "RSA PRIVATE KEY"')
+  }
+  const der = fromBase64(body!)
+  const inner = der && (label === 'PRIVATE KEY' ? unwrap(der) : der)
+  if (inner === 'another') return refuse('is not an RSA key; an RSA key is needed')
+  const key = inner && keyOf(inner)
+  return key ? { ok: true, key } : refuse('is damaged: what it holds is not an RSA private key')
+}
+
+function refuse(why: string): ReadPem {
+  return { ok: false, why }
+}
+
+/** RFC 5208 §5: version, algorithm, the key, and attributes that nobody needs. */
+function unwrap(der: Uint8Array): Uint8Array | 'another' | null {
+  const [info, ...more] = readElements(der) ?? []
+  const [version, algorithm, key] = (info?.tag === SEQUENCE && readElements(info.content)) || []
+  if (more.length > 0 || version?.tag !== INTEGER || algorithm?.tag !== SEQUENCE || key?.tag !== OCTET_STRING) {
+    return null
+  }
+  const [oid] = readElements(algorithm.content) ?? []
+  return oid && same(oid.whole, RSA.subarray(2, 13)) ? key.content : 'another'
+}
+
+/** RFC 8017 §A.1.2: version, n, e, d, p, q, and three more that speed it up. */
+function keyOf(der: Uint8Array): RsaKey | null {
+  const [sequence, ...more] = readElements(der) ?? []
+  const numbers = (sequence?.tag === SEQUENCE && readElements(sequence.content)) || []
+  const [version, n, e] = numbers
+  if (more.length > 0 || numbers.length !== 9 || numbers.some(({ tag }) => tag !== INTEGER)) return null
+  if (!version || !n || !e || !same(version.whole, ZERO)) return null
+  const publicKey = writeElement(SEQUENCE, n.whole, e.whole)
+  const digest = md5(writeElement(SEQUENCE, RSA, writeElement(BIT_STRING, Uint8Array.of(0), publicKey)))
+  return {
+    pkcs8: writeElement(SEQUENCE, ZERO, RSA, writeElement(OCTET_STRING, sequence!.whole)),
+    bits: bitsOf(n.content),
+    fingerprint: [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(':'),
+  }
+}
+
+function bitsOf(integer: Uint8Array): number {
+  const first = integer.findIndex((byte) => byte !== 0)
+  return first === -1 ? 0 : (integer.length - first) * 8 - Math.clz32(integer[first]!) + 24
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** RFC 4648 §4, white space between; null for anything else. */
+function fromBase64(text: string): Uint8Array | null {
+  const digits = text.replace(/\s+/g, '').replace(/={1,2}$/, '')
+  if (digits === '' || digits.length % 4 === 1) return null
+  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4))
+  let held = 0
+  for (let i = 0; i < digits.length; i++) {
+    const value = DIGITS.indexOf(digits[i]!)
+    if (value === -1) return null
+    held = ((held << 6) | value) & 0xffffff
+    if (i % 4 === 1) bytes[Math.floor(i / 4) * 3] = (held >> 4) & 0xff
+    if (i % 4 === 2) bytes[Math.floor(i / 4) * 3 + 1] = (held >> 2) & 0xff
+    if (i % 4 === 3) bytes[Math.floor(i / 4) * 3 + 2] = held & 0xff
+  }
+  return bytes
+}

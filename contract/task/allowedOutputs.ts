@@ -1,0 +1,183 @@
+// In charge of: which objects the attempts of a job may store: their paths below its destination, how each is sent, and the
+// types it may have. The Worker holds a transcoder to them, since a hostile file may have taken it over.
+// Not in charge of: what is in them, how long a path may be (pathLengths.ts), stores.
+import type { JobConfig } from '../job/validateJob.ts'
+import { toSpec } from '../job/validateJob.ts'
+import { VIDEO_PROFILES } from '../limits.ts'
+import { audioFilePath, AUDIO_EXTENSIONS, joinPath, outputPath } from '../job/paths/outputNames.ts'
+import { packageName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
+import type { TaskPlan } from './planSchema.ts'
+import type { JobSpec, PackagingSpec, VideoProfile } from '../job/jobSpec.ts'
+
+/** put = one request, below the attempt's own directory; parts = completed at the commit; written = put at the commit. */
+export type Sending = 'put' | 'parts' | 'written'
+
+interface Place {
+  path: RegExp
+  types: readonly string[]
+  sent: readonly Sending[]
+}
+
+export interface Places {
+  /** null = it may be stored; else what may not be. Without a type, the path alone is judged. */
+  refusal(sent: Sending, path: string, contentType?: string): 'path' | 'type' | null
+  /** The first path that a plan names and that is none of the job's; null = there is none. */
+  foreignIn(plan: TaskPlan): string | null
+}
+
+const VIDEO = { mp4: ['video/mp4'], ts: ['video/mp2t'] } as const
+const AUDIO = { m4a: ['audio/mp4'], ac3: ['audio/ac3'], mp2: ['audio/mpeg'] } as const
+const SEGMENT = ['video/mp4', 'audio/mp4', 'video/mp2t']
+const PLAYLIST = ['application/vnd.apple.mpegurl']
+const MPD = ['application/dash+xml']
+const TEXT = ['text/vtt']
+/** As transcoder/formats/cea names the channels. */
+const CHANNEL = '(?:CC[1-4]|T[1-4]|SERVICE[1-9]\\d?)'
+/** As transcoder/plan/streams/copiedSubtitles.ts names the source's text subtitles. */
+const SUBTITLES = 'sub_(?:[12]?\\d|3[01])'
+/** As transcoder/plan/video/ladder.ts names the rungs of segmented output. */
+const RUNG_DIRECTORY = 'video_\\d{1,4}p'
+/** Half a day of segments of a few pictures each. */
+const NUMBER = '\\d{5,7}'
+
+/** `sourceName`: as `toSpec` takes it. `own`: the attempt's directory. */
+export function placesOf(config: JobConfig, sourceName: string, own: string): Places {
+  const spec = toSpec(config, sourceName)
+  const places = [
+    ...(spec.packaging === null ? files(spec) : segmented(spec, spec.packaging, literal(own))),
+    ...audio(spec),
+  ]
+  return {
+    refusal(sent, path, contentType) {
+      const named = places.filter((place) => place.sent.includes(sent) && place.path.test(path))
+      if (named.length === 0) return 'path'
+      return contentType === undefined || named.some(({ types }) => types.includes(contentType)) ? null : 'type'
+    },
+    foreignIn: (plan) => foreignIn(plan, spec, places),
+  }
+}
+
+/** The height in a derived name is known only when the source was looked at. */
+function files(spec: JobSpec): Place[] {
+  return filesOf(spec).map((profile) => {
+    const path = outputPath(spec, profile, 0)
+    const at = path.lastIndexOf('_0p.')
+    const pattern =
+      profile.output === '' ? `${literal(path.slice(0, at))}_\\d{1,5}p${literal(path.slice(at + 3))}` : literal(path)
+    return place(pattern, VIDEO[spec.container === 'ts' ? 'ts' : 'mp4'], ['parts'])
+  })
+}
+
+/** Which rungs a ladder has is known only then, too. */
+function filesOf(spec: JobSpec): VideoProfile[] {
+  const [any] = spec.video
+  if (spec.ladder === null || any === undefined) return spec.video
+  return Array.from({ length: VIDEO_PROFILES.maximum }, (_, index) => ({ ...any, index }))
+}
+
+function audio(spec: JobSpec): Place[] {
+  if (spec.audioDirectory === null) return []
+  return spec.audio.map((profile) =>
+    place(literal(audioFilePath(spec, profile)), AUDIO[AUDIO_EXTENSIONS[profile.codec] as keyof typeof AUDIO], [
+      'parts',
+    ]),
+  )
+}
+
+function segmented(spec: JobSpec, packaging: PackagingSpec, own: string): Place[] {
+  const base = spec.outputDirectory === '' ? '' : `${literal(spec.outputDirectory)}/`
+  const below = (path: string, types: readonly string[], sent: readonly Sending[]) => place(base + path, types, sent)
+  const name = literal(packageName(spec))
+  const directories = renditions(spec)
+  const lists = packaging.hls
+    ? [
+        ...directories.flatMap((directory) => [
+          below(`${directory}/playlist\\.m3u8`, PLAYLIST, ['written']),
+          below(`${directory}/iframes\\.m3u8`, PLAYLIST, ['written']),
+        ]),
+        below('master\\.m3u8', PLAYLIST, ['written']),
+        below(`captions/(?:${CHANNEL}|${SUBTITLES})/playlist\\.m3u8`, PLAYLIST, ['written']),
+        below('thumbnails/images\\.m3u8', PLAYLIST, ['written']),
+      ]
+    : []
+  const tar = packaging.tar
+    ? [
+        below(`${name}\\.tar`, ['application/x-tar'], ['parts']),
+        below(`tar(?:_(?:video|audio)_\\d{1,2}(?:_iframes)?|_captions_${CHANNEL}|_${SUBTITLES})?\\.m3u8`, PLAYLIST, [
+          'written',
+        ]),
+        below('tar\\.mpd', MPD, ['written']),
+      ]
+    : []
+  // What is too large for one request goes in parts.
+  return [
+    ...directories.map((directory) =>
+      below(`${directory}/${own}/(?:init\\.mp4|${NUMBER}\\.(?:m4s|ts))`, SEGMENT, ['put', 'parts']),
+    ),
+    ...lists,
+    ...(packaging.dash ? [below('manifest\\.mpd', MPD, ['written'])] : []),
+    ...(packaging.smooth
+      ? [
+          below(`${name}\\.ism/${own}/QualityLevels\\(\\d{1,12}\\)/Fragments\\(\\w{1,20}=\\d{1,20}\\)`, SEGMENT, [
+            'put',
+            'parts',
+          ]),
+          below(`${name}\\.ism/${own}/init\\.mp4`, SEGMENT, ['put', 'parts']),
+          below(`${name}\\.ism/Manifest`, ['application/vnd.ms-sstr+xml'], ['written']),
+        ]
+      : []),
+    ...tar,
+    ...(spec.closedCaptions === true
+      ? [below(`captions/${CHANNEL}/${own}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
+      : []),
+    ...(packaging.hls || packaging.dash
+      ? [below(`captions/${SUBTITLES}/${own}/(?:captions|${NUMBER})\\.vtt`, TEXT, ['put'])]
+      : []),
+    ...(packaging.thumbnails
+      ? [
+          // Transcoders of before put the poster beside the sheets.
+          below(`thumbnails/${own}/(?:poster|${NUMBER})\\.jpg`, ['image/jpeg'], ['put']),
+          below('thumbnails/poster\\.jpg', ['image/jpeg'], ['parts']),
+          below('thumbnails/thumbnails\\.vtt', TEXT, ['written']),
+        ]
+      : []),
+    below('job\\.json', ['application/json'], ['written']),
+  ]
+}
+
+/** The directories of a job's renditions, below that of the packaging, as patterns. */
+function renditions(spec: JobSpec): string[] {
+  return [
+    ...(spec.ladder === null
+      ? spec.video.map(({ output, index }) => literal(renditionDirectory(output, `video_${index}`)))
+      : [RUNG_DIRECTORY]),
+    ...spec.audio.map(({ index }) => `audio_${index}`),
+  ]
+}
+
+function foreignIn(plan: TaskPlan, spec: JobSpec, places: readonly Place[]): string | null {
+  const inParts = (path: string) => places.some((place) => place.sent.includes('parts') && place.path.test(path))
+  const found = [...plan.outputs, ...plan.audioFiles].find(({ path }) => !inParts(path))?.path
+  const { packaging } = plan
+  if (found !== undefined || packaging === null) return found ?? null
+  const name = packageName(spec)
+  const known = new RegExp(`^(?:${renditions(spec).join('|')})$`, 'u')
+  const named: [planned: string | null, own: string | null][] = [
+    [packaging.directory, spec.outputDirectory],
+    [packaging.tar, spec.packaging?.tar === true ? joinPath(spec.outputDirectory, `${name}.tar`) : null],
+    [packaging.smooth, spec.packaging?.smooth === true ? `${name}.ism` : null],
+    ...packaging.renditions.map(({ directory }): [string, string | null] => {
+      return [directory, known.test(directory) ? directory : null]
+    }),
+  ]
+  return named.find(([planned, own]) => planned !== null && planned !== own)?.[0] ?? null
+}
+
+function place(path: string, types: readonly string[], sent: readonly Sending[]): Place {
+  return { path: new RegExp(`^${path}$`, 'u'), types, sent }
+}
+
+/** As a pattern that matches nothing but it. */
+function literal(text: string): string {
+  return text.replaceAll(/[$()*+./?[\\\]^{|}]/g, '\\$&')
+}

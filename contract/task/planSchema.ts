@@ -1,0 +1,206 @@
+// In charge of: the form of the plan that an attempt posts and a later one follows: every member that is read, within bounds.
+// Not in charge of: making it (transcoder/plan), whether its paths are the job's (allowedOutputs.ts). A test holds it to the
+// transcoder's own types.
+import * as z from 'zod/mini'
+import { warningCode } from '../warningCodes.ts'
+
+const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
+const amount = z.number().check(z.gte(0), z.lte(1e15))
+const seconds = z.nullable(amount)
+const rational = z.object({ num: z.number().check(z.gte(0)), den: z.number().check(z.positive()) })
+/** A word of ffmpeg's: of a codec, a matrix, a transfer. */
+const word = z.string().check(z.regex(/^[A-Za-z0-9_.-]{0,40}$/))
+const path = z.string().check(z.maxLength(1024))
+const pair = z.tuple([amount, amount])
+const profile = z.number().check(z.int(), z.gte(0), z.lte(15))
+
+const video = z.object({
+  turn: z.literal([0, 90, 180, 270]),
+  mirror: z.enum(['none', 'horizontal', 'vertical']),
+  cropWidth: count,
+  cropHeight: count,
+  width: count,
+  height: count,
+  pictureWidth: count,
+  pictureHeight: count,
+  barPercent: amount,
+  sar: rational,
+  codec: z.enum(['h264', 'hevc', 'mpeg2']),
+  quality: z.enum(['good', 'better', 'best']),
+  mode: z.enum(['cbr', 'vbr', 'qvbr']),
+  bitrateKbps: amount,
+  maxKbps: amount,
+  bufferBits: amount,
+  frameRate: rational,
+  pictureRate: rational,
+  gopFrames: count,
+  bFrames: count,
+  deinterlace: z.enum(['none', 'frames', 'fields', 'telecine']),
+  scan: z.enum(['progressive', 'tff', 'bff']),
+  color: z.object({
+    matrix: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020nc']),
+    primaries: z.enum(['bt709', 'smpte170m', 'bt470bg', 'bt2020']),
+    transfer: z.enum(['bt709', 'smpte170m', 'bt470bg', 'smpte2084', 'arib-std-b67']),
+  }),
+  spliceFrames: z.array(count),
+  logo: z.nullable(z.object({ width: count, height: count, x: z.number(), y: z.number(), opacity: amount })),
+  captions: z.boolean(),
+})
+
+/** ffmpeg's, or a position. */
+const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
+
+const audio = z.object({
+  profile,
+  codec: z.enum(['aac', 'ac3', 'mp2']),
+  channels: z.literal([2, 6]),
+  bitrateKbps: amount,
+  sampleRate: count,
+  sourceStream: count,
+  language: z.nullable(z.string().check(z.regex(/^[a-z]{3}$/))),
+  mix: z.optional(
+    z.object({
+      gains: z.record(z.string().check(z.regex(/^(FL|FR|FC|LFE|SL|SR)$/)), z.record(channelName, z.number())),
+      limited: z.boolean(),
+    }),
+  ),
+  silenceUntilSeconds: z.optional(amount),
+  volumePercent: amount,
+  loudness: z.nullable(z.object({ gainDb: z.number(), limited: z.boolean() })),
+  dialnorm: z.nullable(count),
+})
+
+const rendition = z.object({
+  kind: z.enum(['video', 'audio']),
+  id: z.string().check(z.regex(/^(video|audio)_\d{1,2}$/)),
+  directory: path,
+  profile,
+  video: z.nullable(video),
+  audio: z.array(audio),
+  audioRenditions: z.array(z.string().check(z.regex(/^audio_\d{1,2}$/))),
+  forms: z.array(z.enum(['cmaf', 'ts', 'smooth'])),
+  segmentFrames: count,
+})
+
+const channel = z.string().check(z.regex(/^(CC|T|SERVICE)\d{1,2}$/))
+
+const packaging = z.object({
+  directory: path,
+  hls: z.nullable(z.enum(['cmaf', 'ts'])),
+  dash: z.boolean(),
+  smooth: z.nullable(path),
+  segmentDuration: rational,
+  tar: z.nullable(path),
+  textTracks: z.boolean(),
+  subtitles: z.optional(
+    z
+      .array(
+        z.object({
+          id: z.string().check(z.regex(/^sub_\d{1,2}$/)),
+          stream: count,
+          language: z.nullable(z.string().check(z.regex(/^[a-z]{2,3}$/))),
+          forced: z.boolean(),
+          hearingImpaired: z.boolean(),
+        }),
+      )
+      .check(z.maxLength(32)),
+  ),
+  captionChannels: z.array(channel),
+  captionLanguages: z.record(channel, z.string().check(z.regex(/^[a-z]{2,3}$/))),
+  thumbnails: z.nullable(
+    z.object({
+      width: count,
+      height: count,
+      columns: count,
+      rows: count,
+      intervalFrames: count,
+      intervalSeconds: amount,
+      posterWidth: count,
+      posterHeight: count,
+      posterFrame: count,
+    }),
+  ),
+  programStart: z.number(),
+  renditions: z.array(rendition).check(z.minLength(1), z.maxLength(24)),
+})
+
+const file = { profile, path, contentType: z.string().check(z.maxLength(100)), durationSeconds: seconds }
+
+/** Members that it does not name are stored as they came: a newer transcoder may post some during a rollout. */
+export const taskPlan = z.object({
+  version: z.literal(2),
+  packaging: z.nullable(packaging),
+  durationSeconds: seconds,
+  videoOffsetSeconds: z.number(),
+  sourceAudio: z.array(count),
+  pids: z.nullable(
+    z.object({ video: z.nullable(count), audio: z.record(z.string().check(z.regex(/^\d{1,9}$/)), count) }),
+  ),
+  picture: z.object({
+    rgb: z.boolean(),
+    width: count,
+    height: count,
+    plain: z.boolean(),
+    matrix: word,
+    fullRange: z.boolean(),
+    primaries: word,
+    transfer: word,
+    conversion: z.enum(['none', 'toneMap', 'gamut']),
+    hdr: z.nullable(
+      z.object({
+        transfer: z.enum(['smpte2084', 'arib-std-b67']),
+        masteringDisplay: z.nullable(
+          z.object({ red: pair, green: pair, blue: pair, white: pair, minNits: amount, maxNits: amount }),
+        ),
+        contentLight: z.nullable(z.object({ maximum: amount, average: amount })),
+      }),
+    ),
+  }),
+  fields: z.object({
+    parity: z.enum(['auto', 'tff', 'bff']),
+    frames: z.enum(['interlaced', 'all']),
+    clearFlag: z.boolean(),
+  }),
+  scaler: z.enum(['zscale', 'scale']),
+  disableDrc: z.boolean(),
+  deepProbe: z.boolean(),
+  hevcCaptionsOption: z.boolean(),
+  cues: z.nullable(z.object({ pid: count, streamType: count })),
+  subtitles: z.optional(
+    z
+      .array(z.object({ pid: count, kind: z.enum(['teletext', 'subtitles']), languages: z.nullable(z.string()) }))
+      .check(z.maxLength(100)),
+  ),
+  service: z.optional(
+    z.nullable(
+      z.object({
+        profile: z.nullable(z.enum(['dvb', 'atsc'])),
+        name: z.string(),
+        provider: z.string(),
+        id: count,
+        transportStreamId: count,
+        mapPid: count,
+        videoPid: count,
+        audioPid: count,
+      }),
+    ),
+  ),
+  outputs: z
+    .array(
+      z.object({
+        ...file,
+        container: z.enum(['mp4', 'ts']),
+        video,
+        audio: z.array(audio),
+        expectedBytes: amount,
+        headerReserveBytes: z.nullable(amount),
+        muxRateKbps: z.nullable(amount),
+      }),
+    )
+    .check(z.maxLength(16)),
+  audioFiles: z
+    .array(z.object({ ...file, container: z.enum(['m4a', 'ac3', 'mp2']), audio, expectedBytes: amount }))
+    .check(z.maxLength(8)),
+  warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
+})
+export type TaskPlan = z.infer<typeof taskPlan>

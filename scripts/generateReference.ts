@@ -1,0 +1,239 @@
+// In charge of: docs/parameters.md and client/jobRequest.ts, written from the schema that validates requests. `npm run docs` writes
+// them, `node scripts/generateReference.ts --check` (part of the tests) says when they are out of date.
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
+import { acceptedValues } from '#contract/job/rules/availability.ts'
+import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import { jobErrors } from '#contract/errorCodes.ts'
+import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
+import { requestErrors } from '#contract/errorCodes.ts'
+import { CLASSES, rungBitrateKbps } from '../transcoder/plan/video/ladder.ts'
+import { requestSchemas } from './openapi/requestSchemas.ts'
+import { declarationOf } from './package/schemaTypes.ts'
+
+interface Shaped {
+  shape: Record<string, object>
+}
+
+/** The first row of each parameter in the pages of measured values (npm run matrix), as an address within docs/. */
+async function measuredRows(): Promise<Map<string, string>> {
+  const directory = new URL('../docs/matrix/', import.meta.url)
+  const found = new Map<string, string>()
+  for (const page of (await readdir(directory)).toSorted()) {
+    const text = await readFile(new URL(page, directory), 'utf8')
+    for (const [, anchor, path] of text.matchAll(/^\| <a id="([^"]+)"[^|]*\| `([^`]+)` \|/gm))
+      if (!found.has(path!)) found.set(path!, `matrix/${page}#${anchor}`)
+  }
+  return found
+}
+const measuredAt = await measuredRows()
+
+function defaultOf(schema: object): string {
+  const def = (schema as { _zod: { def: { type: string; defaultValue?: unknown } } })._zod.def
+  return def.type === 'default' ? `\`${JSON.stringify(def.defaultValue)}\`` : ''
+}
+
+/** What this version does not have of a field; most have everything. */
+function restriction(path: string, values: readonly unknown[]): string {
+  const accepted = acceptedValues(path, values)
+  if (accepted === null) return ''
+  return accepted.length === 0
+    ? ' **Not available in this version.**'
+    : ` **In this version only ${accepted.map((value) => `\`${String(value)}\``).join(', ')}.**`
+}
+
+function table(schema: Shaped, prefix: string): string {
+  const rows = Object.entries(schema.shape).map(([name, member]) => {
+    const meta = fields.get(member as never)
+    if (!meta) return ''
+    const values = meta.allowed && meta.allowed.length > 0 ? meta.allowed : [true, false]
+    const meaning = meta.description + restriction(`${prefix}${name}`, values)
+    const measured = measuredAt.get(`${prefix}${name}`)
+    const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
+    return `| ${shown} | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meaning} |`
+  })
+  return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows.filter(Boolean)].join('\n')
+}
+
+function bitrates(): string {
+  const sizes = [
+    [3840, 2160],
+    [1920, 1080],
+    [1280, 720],
+    [960, 540],
+    [720, 576],
+    [640, 360],
+    [416, 234],
+  ] as const
+  const columns = [
+    ['h.264', 'cbr'],
+    ['h.264', 'vbr'],
+    ['hevc', 'cbr'],
+    ['hevc', 'vbr'],
+    ['mpeg2', 'cbr'],
+    ['mpeg2', 'vbr'],
+  ] as const
+  return [
+    `| size | ${columns.map((column) => column.join(' ')).join(' | ')} |`,
+    `|---|${columns.map(() => '---|').join('')}`,
+    ...sizes.map(([width, height]) => {
+      const cells = columns.map(([codec, mode]) =>
+        codec === 'mpeg2' && width > 1920 ? 'no level' : minimumBitrateKbps(codec, width, height, mode),
+      )
+      return `| ${width}×${height} | ${cells.join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+function ladder(): string {
+  const classes = CLASSES.toSorted((a, b) => b - a)
+  const columns = (['h264', 'hevc', 'mpeg2'] as const).flatMap((codec) =>
+    [30, 60].map((framesPerSecond) => ({ codec, framesPerSecond })),
+  )
+  const cells = (width: number, height: number) =>
+    columns.map(({ codec, framesPerSecond }) =>
+      fitsCodec(codec, width, height) ? rungBitrateKbps(codec, { width, height }, framesPerSecond) : 'no level',
+    )
+  const heads = columns.map(
+    ({ codec, framesPerSecond }) => `${codec === 'h264' ? 'h.264' : codec}, ${framesPerSecond} fps`,
+  )
+  return [
+    `| rung | 16:9 | ${heads.join(' | ')} |`,
+    `|---|---|${heads.map(() => '---|').join('')}`,
+    ...classes.map((lines) => {
+      const width = 2 * Math.round((lines * 16) / 9 / 2)
+      return `| ${lines}p | ${width}×${lines} | ${cells(width, lines).join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+function audio(): string {
+  const rows = (['aac', 'ac3', 'mp2'] as const).flatMap((codec) =>
+    ([2, 6] as const).map((channels) => {
+      const allowed = allowedAudioBitrates(codec, channels)
+      return `| ${codec} | ${channels} | ${allowed.length > 0 ? allowed.join(', ') : 'not possible'} |`
+    }),
+  )
+  return ['| codec | channels | kbps |', '|---|---|---|', ...rows].join('\n')
+}
+
+function reference(): string {
+  return `# Parameters of a job
+
+<!-- Written by scripts/generateReference.ts from the schema that validates requests; do not edit. -->
+
+Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
+the other way round. \`null\` means the same as leaving an optional field out. A field that has no effect on a job is named in
+\`warnings\` (\`no_effect\`; every code: [warnings](matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
+with the code \`not_available\`, never ignored; where it supports only some, the field says so. All problems of a body are reported at
+once, each with its path.
+
+What each value does was measured in decoded outputs: each field below leads to its rows in [measured values](matrix.md).
+
+## Job
+
+\`input\`, \`audioProfiles\` and \`cloud_credentials\` are required. So is \`videoProfiles\`, unless \`ladder\` is \`auto\`.
+
+${table(jobFields, '')}
+
+## Element of \`videoProfiles\` (1 to 16)
+
+${table(videoProfile, 'videoProfiles[].')}
+
+Minimum of \`video_bitrate\` in kbps: \`max(100, round50(2300 × (w·h / 2073600)^0.75 × C × M))\`, with C = 1 for h.264,
+0.6 for hevc and 1.5 for mpeg2, and M = 1 for cbr and 0.75 for vbr.
+
+${bitrates()}
+
+### \`ladder\`: sizes and bitrates chosen from the source
+
+With \`"ladder": "auto"\`, \`videoProfiles\` is left out. The source gets every rung of this table that is not larger than
+itself (540p, or 480p where it has no 540 lines), all with its own frame rate, progressive, \`vbr\` and every audio profile.
+Bitrates are in kbps; between the columns, and for other shapes, they follow from pixels and frame rate.
+
+${ladder()}
+
+- The table's sizes are boxes: a source of another shape fills the box as far as it can. A 1920×800 source has a 1080p rung of
+  1920×800, and a portrait source stands upright, 1080×1920. A source up to 5 % smaller than a rung gets it at its own size.
+- A source 15 % or more above its largest rung keeps its own size too: 1600×900 has a 900p rung above 720p.
+- Anamorphic sources become square pixels. Nothing is upscaled.
+- A source that is smaller than 240p gets one rung of its own size.
+- Files are called \`<input name>_<n>_<rung>p.mp4\` or \`.ts\`, the directories of segmented output \`video_<rung>p\`.
+  \`status.outputs[].profile\` counts the rungs from 0. A [dry run](dry-run.md) lists them.
+
+### \`allow_upscaling\`: profiles larger than the source
+
+| value | a video profile that is larger than the source |
+|---|---|
+| absent | is made, with the warning \`upscaled\` |
+| \`true\` | is made |
+| \`false\` | is left out, with the warning \`rung_left_out\`. When every profile is larger, the smallest is made at the source's size with its own bitrate (\`rung_at_source_size\`) |
+
+The picture counts, as it is shown: upright, in square pixels, without bars and without what is cropped. Two pixels more are
+rounding.
+
+## Element of \`audioProfiles\` (0 to 8)
+
+A profile without \`source_stream\` produces no audio, with a warning. A \`source_stream\` that the source lacks fails the job with
+\`audio_stream_missing\`; with \`"optional": true\` the profile is left out instead, with the warning \`audio_left_out\`, so that a
+source without audio gives video-only outputs.
+
+${table(audioProfile, 'audioProfiles[].')}
+
+Bitrates that a codec has, by the channels that are really encoded:
+
+${audio()}
+
+## \`cloud_credentials.input\` and \`.output\`
+
+\`output\` may be left out: then it is the input's when an output path has the same scheme, otherwise \`vendor-store\`.
+Secrets are sealed at once; a read returns \`secret_key\` as null and \`access_key\` masked.
+
+${table(credential, 'cloud_credentials.input.')}
+
+Without \`output\` the input's credentials serve an output path of the same scheme; otherwise outputs go to \`vendor-store\`, the service's own.
+
+## Errors of a request
+
+\`{"error": {"code", "message", "field"?, "details"?}}\`
+
+| code | HTTP status |
+|---|---|
+${Object.entries(requestErrors)
+  .map(([code, status]) => `| \`${code}\` | ${status} |`)
+  .join('\n')}
+
+## Errors of a job (\`status.error.code\`)
+
+| code | tried again |
+|---|---|
+${Object.entries(jobErrors)
+  .map(([code, { permanent }]) => `| \`${code}\` | ${permanent ? 'no' : 'yes, within limits'} |`)
+  .join('\n')}
+`
+}
+
+/** The request as a program writes it, with the names that the OpenAPI document has. */
+function requestTypes(): string {
+  const declarations = Object.entries(requestSchemas).map(([name, schema]) =>
+    declarationOf(name === 'Job' ? 'JobRequest' : name, schema),
+  )
+  return `// In charge of: the types of a job's request, as the package of the client has them: without the library that validates.
+// Written by scripts/generateReference.ts from the schema that validates requests; do not edit (npm run docs).
+
+${declarations.join('\n')}`
+}
+
+const files: readonly [path: string, text: string][] = [
+  ['docs/parameters.md', reference()],
+  ['client/jobRequest.ts', requestTypes()],
+]
+for (const [path, text] of files) {
+  const target = fileURLToPath(new URL(`../${path}`, import.meta.url))
+  if (!process.argv.includes('--check')) await writeFile(target, text)
+  else if ((await readFile(target, 'utf8').catch(() => '')) !== text) {
+    process.stderr.write(`${path} is out of date: npm run docs\n`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,34 @@
+// In charge of: building the transcoder's image on this machine.
+// Not in charge of: its base (baseImage.ts), what `wrangler deploy` builds and pushes.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ROOT } from '../local/localSettings.ts'
+import { findBase } from './baseImage.ts'
+import { docker, succeeds } from './docker.ts'
+
+export const IMAGE = 'splicepoint-transcoder'
+
+export interface BuiltImage {
+  id: string
+  base: string
+  /** As the engine stores it, unpacked. */
+  bytes: number
+  seconds: number
+  buildArgs: Record<string, string>
+}
+
+/** @throws Error with docker's words */
+export async function buildImage(env: NodeJS.ProcessEnv = process.env): Promise<BuiltImage> {
+  const path = join(ROOT, 'transcoder/Dockerfile')
+  const base = await findBase(await readFile(path, 'utf8'), env)
+  const registry = env['NPM_CONFIG_REGISTRY'] ? { NPM_CONFIG_REGISTRY: env['NPM_CONFIG_REGISTRY'] } : {}
+  const buildArgs = { ...base.args, ...registry }
+  const flags = Object.entries(buildArgs).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
+  // An engine that was started without a bridge has no network for builds but the machine's.
+  if (!(await succeeds('network', 'inspect', 'bridge'))) flags.push('--network=host')
+  const begun = performance.now()
+  await docker('build', '--quiet', '--tag', IMAGE, '--file', path, ...flags, ROOT)
+  const seconds = (performance.now() - begun) / 1000
+  const [id = '', size] = (await docker('image', 'inspect', '--format', '{{.Id}} {{.Size}}', IMAGE)).split(' ')
+  return { id, base: base.origin, bytes: Number(size), seconds, buildArgs }
+}

@@ -1,0 +1,57 @@
+// In charge of: the secrets of a local service: those that stay with its data, and those of one run.
+// Not in charge of: how they reach a process (localService.ts: by IPC, never in an argv or a file of wrangler's).
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface StoredSecrets {
+  SERVICE_SECRET: string
+  /** `id:base64 of 32 bytes` */
+  VAULT_KEYS: string
+  ADMIN_KEY: string
+  API_KEY: string
+}
+
+export interface RunSecrets {
+  /** Proves to the egress that a request is the Worker's own. */
+  INTERNAL_TOKEN: string
+  /** Only this service starts work on its transcoders. */
+  TRANSCODER_SECRET: string
+}
+
+const token = (): string => randomBytes(32).toString('base64url')
+
+/** Reads `secrets.json`, or makes it. Sealed credentials and attempt tokens die with it, so it lies beside the data. */
+export async function storedSecrets(stateDir: string): Promise<StoredSecrets> {
+  const path = join(stateDir, 'secrets.json')
+  const found = await read(path)
+  const secrets: StoredSecrets = {
+    SERVICE_SECRET: found.SERVICE_SECRET ?? token(),
+    VAULT_KEYS: found.VAULT_KEYS ?? `k1:${randomBytes(32).toString('base64')}`,
+    ADMIN_KEY: found.ADMIN_KEY ?? `admin_${token()}`,
+    API_KEY: found.API_KEY ?? `key_${randomBytes(18).toString('base64url')}`,
+  }
+  if (Object.keys(secrets).some((name) => !(name in found))) {
+    await mkdir(stateDir, { recursive: true })
+    // Whole or not at all: half a file would lock the data away.
+    const draft = `${path}.${process.pid}`
+    await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+    await rename(draft, path)
+  }
+  return secrets
+}
+
+export function runSecrets(): RunSecrets {
+  return { INTERNAL_TOKEN: token(), TRANSCODER_SECRET: token() }
+}
+
+async function read(path: string): Promise<Partial<StoredSecrets>> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Partial<StoredSecrets>
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new Error(`${path} cannot be read (${String(error)}). Without it, stored credentials cannot be decrypted.`, {
+      cause: error,
+    })
+  }
+}

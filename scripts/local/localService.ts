@@ -1,0 +1,271 @@
+// In charge of: the local service as a whole: engine, database, transcoders, Worker; in this order up, in reverse down.
+// Not in charge of: one child's life (processes/supervisedProcess.ts), what is printed (start.ts, demo.ts).
+import { mkdir } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { locateEngine, type Engine } from '../../transcoder/ffmpeg/locate.ts'
+import { attend } from './processes/transcoderProbe.ts'
+import { KeptChild } from './processes/supervisedProcess.ts'
+import { FrontDoor } from './proxy/reverseProxy.ts'
+import { endLeftovers, markOf } from './processes/orphans.ts'
+import { lockState, type StateLock } from './stateLock.ts'
+import { openLog, type LogFile } from './processes/processLog.ts'
+import { migrate } from './applyMigrations.ts'
+import { keepPulse, ringCron, untilHealthy } from './processes/workerProbe.ts'
+import { runSecrets, storedSecrets, type RunSecrets, type StoredSecrets } from './localSecrets.ts'
+import { ROOT, type LocalSettings } from './localSettings.ts'
+import { openState, type StateDirectory } from './stateDirectory.ts'
+import type { TranscoderStart } from './transcoderProcess.ts'
+import type { WorkerReady, WorkerStart } from './workerProcess.ts'
+
+export interface RunningService {
+  baseUrl: string
+  apiKey: string
+  adminKey: string
+  /** null where transcoders are someone else's: they have their own. */
+  engine: Engine | null
+  transcoderUrls: string[]
+  /** As they are now; null while one is being started again. */
+  pids: () => { start: number; worker: number | null; workerd: number | null; transcoders: (number | null)[] }
+}
+
+/**
+ * Where Node keeps the transcoder's modules without their types, compiled: it starts in less time, with 28 MB less. Beside the
+ * packages, since both are code that is run: whoever may write one may write the other.
+ */
+const COMPILED = join(ROOT, 'node_modules', '.cache', 'splicepoint')
+/** A cancelled encode needs 2 s, giving a task back a request; then the hard way. */
+const TRANSCODER_GRACE_MS = 8_000
+const WORKER_GRACE_MS = 6_000
+
+interface TranscoderReady {
+  transcoder: 'ready'
+  url: string
+}
+
+export class LocalService {
+  readonly #settings: LocalSettings
+  readonly #report: (line: string) => void
+  readonly #step: (line: string) => void
+  readonly #stopped = new AbortController()
+  readonly #logs: LogFile[] = []
+  #transcoders: KeptChild<TranscoderReady>[] = []
+  #worker: KeptChild<WorkerReady> | null = null
+  /** Its process; undefined while there is none. */
+  #workerd: WorkerReady['ready']['workerd'] | undefined
+  #front: FrontDoor | null = null
+  #lock: StateLock | null = null
+  #migrating: Promise<void> = Promise.resolve()
+  #stopping: Promise<void> | null = null
+
+  /** @param report what goes wrong, at any time @param step how far the start has come */
+  constructor(settings: LocalSettings, report: (line: string) => void, step: (line: string) => void = () => undefined) {
+    this.#settings = settings
+    this.#report = report
+    this.#step = step
+  }
+
+  /** @throws Error with a sentence for people; whatever was started by then is stopped by `stop` */
+  async start(): Promise<RunningService> {
+    const { inherited, engine: enginePaths, apiKey, remote } = this.#settings
+    const state = await openState(this.#settings.stateDir)
+    this.#lock = await lockState(state.path, state.runDir)
+    const front = new FrontDoor(state.socket, { trustProxy: this.#settings.trustProxy })
+    const baseUrl = await this.#openPort(front)
+    await endLeftovers([markOf(state.runDir), `unix:${state.socket}`], this.#report)
+    const engine = remote === null ? await locateEngine({ ...inherited, ...enginePaths }) : null
+    if (engine !== null) this.#step(`ffmpeg ${engine.version}: ${engine.ffmpeg}`)
+    await mkdir(this.#settings.workDir, { recursive: true })
+    const stored = await storedSecrets(state.path)
+    const secrets = { ...stored, ...(apiKey === null ? {} : { API_KEY: apiKey }) }
+    const run = { ...runSecrets(), ...(remote === null ? {} : { TRANSCODER_SECRET: remote.secret }) }
+
+    this.#abortIfStopped()
+    const migrated = migrate(state.path, this.#wranglerEnv(), this.#stopped.signal)
+    this.#migrating = migrated.catch(() => undefined)
+    const transcoderUrls = remote?.urls ?? (await this.#startTranscoders(state, run))
+    this.#step(`transcoders: ${transcoderUrls.join(', ')}`)
+    await migrated
+    this.#step(`database: ${state.path}`)
+    this.#abortIfStopped()
+    await this.#startWorker(state, baseUrl, secrets, run, transcoderUrls)
+    await untilHealthy(baseUrl, this.#stopped.signal)
+    this.#step(`Worker: ${baseUrl}`)
+    keepPulse(
+      {
+        baseUrl,
+        socket: state.socket,
+        runtime: () => this.#workerd,
+        onDead: (why) => {
+          this.#report(`Restarting the Worker: ${why}.`)
+          this.#workerd = undefined
+          this.#worker?.kill()
+        },
+      },
+      this.#stopped.signal,
+    )
+    for (const [index, child] of this.#transcoders.entries())
+      void attend(
+        () => ({ name: child.name, pid: child.pid, url: transcoderUrls[index] ?? '', kill: () => child.kill() }),
+        this.#report,
+        this.#stopped.signal,
+      )
+    return {
+      baseUrl,
+      apiKey: secrets.API_KEY,
+      adminKey: secrets.ADMIN_KEY,
+      engine,
+      transcoderUrls,
+      pids: () => ({
+        start: process.pid,
+        worker: this.#worker?.pid ?? null,
+        workerd: this.#workerd ?? null,
+        transcoders: this.#transcoders.map((child) => child.pid),
+      }),
+    }
+  }
+
+  /** Stops everything that was started, also half-way through a start. Transcoders first: they give their task back to the Worker. */
+  stop(): Promise<void> {
+    this.#stopped.abort()
+    this.#stopping ??= (async () => {
+      await Promise.all(this.#transcoders.map((child) => child.stop(TRANSCODER_GRACE_MS)))
+      await this.#worker?.stop(WORKER_GRACE_MS)
+      await this.#migrating
+      await this.#front?.close()
+      for (const { stream } of this.#logs) stream.end()
+      // Last: whoever starts now finds nothing of this service.
+      this.#lock?.release()
+    })()
+    return this.#stopping
+  }
+
+  /** Whoever asks a second time does not want to wait. */
+  kill(): void {
+    for (const child of [...this.#transcoders, this.#worker]) child?.kill()
+  }
+
+  #abortIfStopped(): void {
+    if (this.#stopped.signal.aborted) throw new Error('Startup was interrupted.')
+  }
+
+  /** Held as long as the service runs, also while the Worker is away. */
+  async #openPort(front: FrontDoor): Promise<string> {
+    const { port } = this.#settings
+    try {
+      const taken = await front.listen(port)
+      this.#front = front
+      return `http://127.0.0.1:${taken}`
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const why = code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${code})`
+      throw new Error(`Port ${port} ${why}. Choose another (PORT=8080 npm start) or any free one (PORT=0 npm start).`, {
+        cause: error,
+      })
+    }
+  }
+
+  async #startTranscoders(state: StateDirectory, run: RunSecrets): Promise<string[]> {
+    const { transcoders, inherited, engine, workDir } = this.#settings
+    // Any port at first, the same one ever after: the Worker knows it by its address.
+    const ports = Array.from({ length: transcoders }, () => '0')
+    this.#transcoders = ports.map(
+      (_, index) =>
+        new KeptChild<TranscoderReady>({
+          name: transcoders === 1 ? 'transcoder' : `transcoder ${index}`,
+          script: join(import.meta.dirname, 'transcoder.ts'),
+          args: [markOf(state.runDir)],
+          env: () => ({
+            ...inherited,
+            ...engine,
+            HOST: '127.0.0.1',
+            PORT: ports[index] ?? '0',
+            WORK_DIR: workDir,
+            NODE_COMPILE_CACHE: COMPILED,
+            MALLOC_ARENA_MAX: '2',
+          }),
+          message: () => ({ secret: run.TRANSCODER_SECRET }) satisfies TranscoderStart,
+          ready: (sign) =>
+            (sign as TranscoderReady | null)?.transcoder === 'ready' ? (sign as TranscoderReady) : null,
+          log: this.#openLog(`transcoder-${index}`),
+          report: this.#report,
+          onReady: ({ url }) => {
+            ports[index] = new URL(url).port
+          },
+        }),
+    )
+    const ready = await Promise.all(this.#transcoders.map((child) => child.start()))
+    return ready.map(({ url }) => url)
+  }
+
+  async #startWorker(
+    state: StateDirectory,
+    baseUrl: string,
+    stored: StoredSecrets,
+    run: RunSecrets,
+    transcoderUrls: string[],
+  ): Promise<void> {
+    const { allowPrivateHosts, baseUrl: publicUrl, connectTo, leaseSeconds, remote, trustProxy } = this.#settings
+    const start: WorkerStart = {
+      socket: state.socket,
+      stateDir: state.path,
+      bindings: {
+        ...stored,
+        ...run,
+        EGRESS: 'pinned',
+        TRANSCODER_URLS: transcoderUrls.join(','),
+        DOOR_URL: remote?.doorUrl ?? baseUrl,
+        ALLOW_PRIVATE_HOSTS: allowPrivateHosts,
+        ...(publicUrl === null ? {} : { BASE_URL: publicUrl }),
+        ...(trustProxy ? { TRUST_PROXY: '1' } : {}),
+        ...(leaseSeconds === null ? {} : { LEASE_SECONDS: leaseSeconds }),
+      },
+      allowPrivateHosts: allowPrivateHosts
+        .split(',')
+        .map((host) => host.trim().toLowerCase())
+        .filter((host) => host !== ''),
+      connectTo,
+      internalToken: run.INTERNAL_TOKEN,
+      internalOrigins: transcoderUrls,
+    }
+    this.#worker = new KeptChild<WorkerReady>({
+      name: 'worker',
+      script: join(import.meta.dirname, 'worker.ts'),
+      args: [markOf(state.runDir)],
+      env: () => this.#wranglerEnv(),
+      message: () => start,
+      ready: (sign) => ((sign as Partial<WorkerReady> | null)?.ready ? (sign as WorkerReady) : null),
+      failure: (sign) => (sign as { failed?: string } | null)?.failed ?? null,
+      log: this.#openLog('worker'),
+      report: (line) => {
+        this.#workerd = undefined
+        this.#report(line)
+      },
+      onReady: ({ ready }) => {
+        this.#workerd = ready.workerd
+        void ringCron(state.socket)
+      },
+    })
+    await this.#worker.start()
+  }
+
+  /** Quiet, no look-ups, no questions; wrangler's own debug log goes beside ours. */
+  #wranglerEnv(): Record<string, string> {
+    return {
+      ...this.#settings.inherited,
+      // wrangler starts the [build] of wrangler.toml by the name "node", which may be an older one elsewhere.
+      PATH: [dirname(process.execPath), this.#settings.inherited['PATH'] ?? ''].join(delimiter),
+      CI: '1',
+      NO_COLOR: '1',
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      WRANGLER_SEND_METRICS: 'false',
+      WRANGLER_HIDE_BANNER: 'true',
+      WRANGLER_LOG_PATH: join(this.#settings.stateDir, 'logs', 'wrangler'),
+    }
+  }
+
+  #openLog(name: string): LogFile {
+    const log = openLog(this.#settings.stateDir, name)
+    this.#logs.push(log)
+    return log
+  }
+}

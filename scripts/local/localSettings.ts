@@ -1,0 +1,148 @@
+// In charge of: reading the environment of the local service, once, into a typed value.
+// Not in charge of: secrets (localSecrets.ts), what a setting does.
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+
+/** Top of the source tree: where wrangler.toml is. */
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Where the person stands: npm changes into the package before it runs a script, and keeps the old place here. */
+export const STARTED_FROM = process.env['INIT_CWD'] ?? process.cwd()
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export interface RemoteTranscoders {
+  urls: string[]
+  /** What they were given as TRANSCODER_SECRET. */
+  secret: string
+  /** Where they reach the Worker; null = at the address that it listens on. */
+  doorUrl: string | null
+}
+
+export interface LocalSettings {
+  /** 0 = any free port. */
+  port: number
+  /** Database, objects, queues, secrets, logs: everything that stays. Absolute. */
+  stateDir: string
+  /** Scratch space of the transcoders. */
+  workDir: string
+  transcoders: number
+  /** Transcoders that someone else runs, in containers for example; null = they are started here. */
+  remote: RemoteTranscoders | null
+  /** A key to accept; null = one is made and kept. */
+  apiKey: string | null
+  /** host:port pairs, comma-separated, as the Worker reads them. */
+  allowPrivateHosts: string
+  /** Pairs of host:port: requests for the first go to the second, over http (egressProxy.ts). */
+  connectTo: [from: string, to: string][]
+  /** Where clients reach the service, without a slash at its end; null = as they called it. */
+  baseUrl: string | null
+  /** A proxy in front says how it was called. */
+  trustProxy: boolean
+  /** Passed on when it is set. */
+  leaseSeconds: string | null
+  /** What every process of ours may know of the environment: where programs are and how to speak, nothing else. */
+  inherited: Record<string, string>
+  /** For the transcoders only. */
+  engine: Record<string, string>
+}
+
+/** Programs, certificates and language; never keys or tokens that happen to be in the shell. */
+const INHERITED = [
+  ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ'],
+  ['LD_LIBRARY_PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+].flat()
+
+/** @throws Error that says which variable is wrong */
+export function readSettings(
+  env: Environment,
+  defaults: { port: number; stateDir: string } = { port: 8787, stateDir: resolve(ROOT, '.wrangler/state') },
+): LocalSettings {
+  const stateDir = env['STATE_DIR'] ? resolve(STARTED_FROM, env['STATE_DIR']) : defaults.stateDir
+  const leaseSeconds = env['LEASE_SECONDS'] || null
+  if (leaseSeconds !== null && !(Number(leaseSeconds) > 0)) throw wrong('LEASE_SECONDS', 'a number above 0', env)
+  return {
+    port: whole(env, 'PORT', defaults.port, 0, 65_535),
+    stateDir,
+    workDir: env['WORK_DIR'] ? resolve(STARTED_FROM, env['WORK_DIR']) : resolve(stateDir, 'work'),
+    transcoders: whole(env, 'TRANSCODERS', 1, 1, 64),
+    remote: remoteTranscoders(env),
+    apiKey: apiKey(env),
+    allowPrivateHosts: env['ALLOW_PRIVATE_HOSTS'] ?? '',
+    connectTo: connectTo(env),
+    baseUrl: publicAddress(env),
+    trustProxy: whole(env, 'TRUST_PROXY', 0, 0, 1) === 1,
+    leaseSeconds,
+    inherited: { TMPDIR: tmpdir(), ...pick(env, INHERITED) },
+    engine: pick(env, ['FFMPEG_PATH', 'FFPROBE_PATH', 'MAX_UNSIZED_BYTES', 'ESTIMATE_PRICES']),
+  }
+}
+
+/** The dashboard and the shared pages are at the top of it: a path would hide them. */
+function publicAddress(env: Environment): string | null {
+  const text = env['BASE_URL']
+  if (!text) return null
+  const url = URL.parse(text)
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (!isOrigin) throw wrong('BASE_URL', 'an address without a path, like https://video.example.com', env)
+  return url.origin
+}
+
+function remoteTranscoders(env: Environment): RemoteTranscoders | null {
+  const urls = (env['TRANSCODER_URLS'] ?? '')
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '')
+  if (urls.length === 0) return null
+  const origin = (text: string, name: string): string => {
+    const url = URL.parse(text)
+    if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/')
+      throw wrong(name, 'http addresses without a path, like http://127.0.0.1:8788', env)
+    return url.origin
+  }
+  const secret = env['TRANSCODER_SECRET'] ?? ''
+  // Whoever knows it can start work there; the one of a transcoder that is started here has 43 characters.
+  if (secret.length < 32)
+    throw new Error(
+      'TRANSCODER_SECRET must have 32 characters or more, the same as at the transcoders of TRANSCODER_URLS.',
+    )
+  return {
+    urls: urls.map((url) => origin(url, 'TRANSCODER_URLS')),
+    secret,
+    doorUrl: env['DOOR_URL'] ? origin(env['DOOR_URL'], 'DOOR_URL') : null,
+  }
+}
+
+function connectTo(env: Environment): [from: string, to: string][] {
+  const pairs = (env['CONNECT_TO'] ?? '').split(',').filter((pair) => pair.trim() !== '')
+  return pairs.map((pair) => {
+    const found = /^([\w.-]+:\d{1,5})=([\w.-]+:\d{1,5})$/.exec(pair.trim().toLowerCase())
+    if (!found) throw wrong('CONNECT_TO', 'pairs like s3.example.com:443=127.0.0.1:9000, with commas', env)
+    return [found[1]!, found[2]!]
+  })
+}
+
+function apiKey(env: Environment): string | null {
+  const key = env['API_KEY'] || null
+  // RFC 7617: the user name of HTTP Basic ends at the first colon; the Worker takes at most 200 characters.
+  if (key !== null && !/^[\x21-\x39\x3b-\x7e]{1,200}$/.test(key))
+    throw new Error('API_KEY must be 1 to 200 visible characters without a colon.')
+  return key
+}
+
+function whole(env: Environment, name: string, fallback: number, least: number, most: number): number {
+  const text = env[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw wrong(name, `a whole number from ${least} to ${most}`, env)
+  return value
+}
+
+function wrong(name: string, expected: string, env: Environment): Error {
+  return new Error(`${name} must be ${expected}, not "${env[name]}".`)
+}
+
+function pick(env: Environment, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+}

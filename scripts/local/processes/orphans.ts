@@ -1,0 +1,76 @@
+// In charge of: what an earlier service that was killed has left running on the same state directory: waited for, then ended.
+// Not in charge of: whether that service itself runs (stateLock.ts).
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** A transcoder whose service is gone gives its task back first (transcoderProcess.ts). */
+const PATIENCE_MS = 12_000
+const END_MS = 5_000
+
+/** Says in the argv of each child which state directory it works on. */
+export function markOf(runDir: string): string {
+  return `--of=${runDir}`
+}
+
+/** Two runtimes on the same data would each believe that they are the only one. @param signs any of them in an argument */
+export async function endLeftovers(signs: readonly string[], report: (line: string) => void): Promise<void> {
+  const find = (): number[] => processesWith(signs)
+  if (find().length === 0) return
+  report('A previous run on this data was killed; waiting for its remaining processes to end …')
+  if (await gone(find, PATIENCE_MS)) return
+  for (const pid of find()) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // ended meanwhile, or another user's
+    }
+  }
+  if (!(await gone(find, END_MS)))
+    throw new Error(`These processes of a previous run cannot be stopped: ${find().join(', ')}.`)
+}
+
+async function gone(find: () => number[], ms: number): Promise<boolean> {
+  const deadline = Date.now() + ms
+  while (find().length > 0) {
+    if (Date.now() > deadline) return false
+    await pause(100)
+  }
+  return true
+}
+
+function processesWith(signs: readonly string[]): number[] {
+  const isOne = (argv: string): boolean => signs.some((sign) => argv.includes(sign))
+  return commandLines()
+    .filter(({ pid, argv }) => pid !== process.pid && isOne(argv))
+    .map(({ pid }) => pid)
+}
+
+function commandLines(): { pid: number; argv: string }[] {
+  let entries: string[]
+  try {
+    entries = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  } catch {
+    return listed()
+  }
+  return entries.flatMap((name) => {
+    try {
+      return [{ pid: Number(name), argv: readFileSync(`/proc/${name}/cmdline`, 'utf8') }]
+    } catch {
+      return [] // ended meanwhile
+    }
+  })
+}
+
+/** Where there is no /proc. */
+function listed(): { pid: number; argv: string }[] {
+  try {
+    const text = execFileSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 64 * 2 ** 20 })
+    return text.split('\n').flatMap((line) => {
+      const found = /^\s*(\d+)\s(.*)$/.exec(line)
+      return found === null ? [] : [{ pid: Number(found[1]), argv: found[2] ?? '' }]
+    })
+  } catch {
+    return []
+  }
+}

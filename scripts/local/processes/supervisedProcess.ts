@@ -1,0 +1,168 @@
+// In charge of: one child process that is kept running: started, watched, started again after a pause, stopped with its group.
+// Not in charge of: what it does, what it is told (the caller gives a message and reads its answer).
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { lastLines, type LogFile } from './processLog.ts'
+import { groupGone, signalGroup } from './processGroup.ts'
+
+export interface ChildOptions<Ready> {
+  /** For people: "worker", "transcoder 0". */
+  name: string
+  /** Absolute path of the script. */
+  script: string
+  /** Seen by everybody on this machine. */
+  args?: readonly string[]
+  /** Its whole environment. */
+  env: () => Record<string, string>
+  /** Sent by IPC once it runs: secrets travel here. */
+  message: () => object
+  /** Its first IPC message or standard output line that means "ready"; null for any other. */
+  ready: (sign: unknown) => Ready | null
+  /** An error message of its own, said by IPC; null for anything else. */
+  failure?: (sign: unknown) => string | null
+  log: LogFile
+  /** Where news for people go. */
+  report: (line: string) => void
+  onReady?: (ready: Ready) => void
+}
+
+const START_TIMEOUT_MS = 60_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 10_000
+/** Whoever ran so long starts anew with the shortest pause. */
+const SETTLED_MS = 30_000
+const KILL_MS = 5_000
+
+export class KeptChild<Ready> {
+  readonly #options: ChildOptions<Ready>
+  #child: ChildProcess | null = null
+  #stopping = false
+  #restarts = 0
+  #startedAt = 0
+
+  constructor(options: ChildOptions<Ready>) {
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  /** null while it is not running. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null
+  }
+
+  /** Resolves with what it said when it was ready; rejects when the first start fails. Later starts repeat until they succeed. */
+  start(): Promise<Ready> {
+    return this.#launch()
+  }
+
+  /** Ends it at once; it is started again as after any other death. */
+  kill(): void {
+    if (this.#child?.pid !== undefined) signalGroup(this.#child.pid, 'SIGKILL')
+  }
+
+  /** SIGTERM to the leader, who ends its own children; after `graceMs` SIGKILL to the whole group. Resolves when none is left. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true
+    const pid = this.#child?.pid
+    if (pid === undefined) return
+    this.#child?.kill('SIGTERM')
+    if (!(await groupGone(pid, graceMs))) {
+      signalGroup(pid, 'SIGKILL')
+      await groupGone(pid, KILL_MS)
+    }
+  }
+
+  async #launch(): Promise<Ready> {
+    const { name, script, args, env, message, log, onReady } = this.#options
+    this.#startedAt = Date.now()
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...(args ?? [])], {
+      env: env(),
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A group of its own: a Ctrl-C in the terminal reaches the supervisor alone, which stops everything in order.
+      detached: true,
+    })
+    this.#child = child
+    child.stderr?.pipe(log.stream, { end: false })
+    const exited = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    })
+    const ready = this.#signs(child)
+    child.send(message(), () => undefined)
+    const late = new AbortController()
+    const first = await Promise.race([
+      ready,
+      exited.then((how) => new Error(`The ${name} exited during startup (${how}).\n${lastLines(log.path, 15)}`)),
+      pause(START_TIMEOUT_MS, new Error(`The ${name} did not start in time.`), { signal: late.signal }).catch(
+        () => new Error('unreachable'),
+      ),
+    ])
+    late.abort()
+    if (first instanceof Error) {
+      await this.#clear(child)
+      throw first
+    }
+    void exited.then((how) => this.#again(child, how))
+    onReady?.(first)
+    return first
+  }
+
+  /** Reads its messages and lines until one says ready, and keeps the lines for the log. */
+  #signs(child: ChildProcess): Promise<Ready | Error> {
+    const { ready, failure, log } = this.#options
+    return new Promise((resolve) => {
+      const judge = (sign: unknown): void => {
+        const problem = failure?.(sign) ?? null
+        if (problem !== null) resolve(new Error(problem))
+        const answer = ready(sign)
+        if (answer !== null) resolve(answer)
+      }
+      child.on('message', judge)
+      if (child.stdout === null) return
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        log.stream.write(`${line}\n`)
+        if (line.startsWith('{')) judge(parsed(line))
+      })
+    })
+  }
+
+  async #again(child: ChildProcess, how: string): Promise<void> {
+    const { name, report } = this.#options
+    await this.#clear(child)
+    if (Date.now() - this.#startedAt > SETTLED_MS) this.#restarts = 0
+    while (!this.#stopping) {
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#restarts++)
+      report(`The ${name} exited (${how}); restarting it in ${pauseMs / 1000} s.`)
+      await pause(pauseMs)
+      if (this.#stopping) return
+      try {
+        await this.#launch()
+        report(`The ${name} runs again.`)
+        return
+      } catch (error) {
+        how = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+      }
+    }
+  }
+
+  /** What a dead leader left behind would hold its port or its files. */
+  async #clear(child: ChildProcess): Promise<void> {
+    if (child.pid !== undefined) {
+      signalGroup(child.pid, 'SIGKILL')
+      await groupGone(child.pid, KILL_MS)
+    }
+    if (this.#child === child) this.#child = null
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,76 @@
+// In charge of: the front door's own answers, in the one error shape of the service, and in one more for a connection on
+// which there is no request to answer.
+// Not in charge of: when they are given (reverseProxy.ts).
+import type { Duplex } from 'node:stream'
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { requestErrors, type RequestErrorCode } from '#contract/errorCodes.ts'
+import { endBehindRequest } from './earlyResponse.ts'
+
+export interface Refusal {
+  code: RequestErrorCode
+  message: string
+  headers?: Record<string, string>
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export const refusals = {
+  noAddress: {
+    code: 'not_found',
+    message: 'There is no such route in this version. /docs lists all of them.',
+  },
+  method: {
+    code: 'method_not_allowed',
+    message: `No route accepts this method. Allowed: ${METHODS.join(', ')}.`,
+    headers: { allow: METHODS.join(', ') },
+  },
+  host: { code: 'invalid_request', message: 'The Host header is missing or is not a host name with an optional port.' },
+  target: { code: 'invalid_request', message: 'The request target cannot be parsed.' },
+  message: { code: 'invalid_request', message: 'The request is not valid HTTP.' },
+  cut: { code: 'invalid_request', message: 'The body ended before it was complete.' },
+  late: { code: 'invalid_request', message: 'The headers did not arrive in time.' },
+  headers: { code: 'too_large', message: 'The headers are larger than 128 KiB.' },
+  away: {
+    code: 'unavailable',
+    message: 'The service is starting. Try again in a moment.',
+    headers: { 'retry-after': '1' },
+  },
+  broken: { code: 'internal', message: 'Something went wrong on our side.' },
+} as const satisfies Record<string, Refusal>
+
+export function takesMethod(method: string | undefined): boolean {
+  return METHODS.includes(method ?? '')
+}
+
+const bodyOf = ({ code, message }: Refusal): string => JSON.stringify({ error: { code, message } })
+
+/** Does nothing where an answer has begun. */
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  if (response.headersSent || response.destroyed) return
+  const body = bodyOf(refusal)
+  response.writeHead(requestErrors[refusal.code], {
+    ...refusal.headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  })
+  response.write(body)
+  endBehindRequest(response)
+}
+
+/** The last thing on this connection. */
+export function refuseConnection(socket: Duplex, refusal: Refusal): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const body = bodyOf(refusal)
+  const status = requestErrors[refusal.code]
+  const headers = {
+    ...refusal.headers,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+}

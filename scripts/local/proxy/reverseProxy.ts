@@ -1,0 +1,300 @@
+// In charge of: the one port of the local service: it takes requests, and passes those on that are for the Worker, as they
+// are, in both directions as fast as the slower side.
+// Not in charge of: what a request may name (proxyHeaders.ts), the words of a refusal (proxyErrors.ts), the runtime (workerRuntime.ts).
+import {
+  createServer,
+  request,
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { keptConnections, PatientConnections } from './runtimeConnections.ts'
+import { endBehindRequest } from './earlyResponse.ts'
+import { forwarded, isHost, readTarget, returned } from './proxyHeaders.ts'
+import { refusals, refuse, refuseConnection, takesMethod, type Refusal } from './proxyErrors.ts'
+
+const MAX_HEADER_BYTES = 128 * 1024
+const HEADERS_TIMEOUT_MS = 60_000
+/** Longer than clients keep a connection that they mean to use again. */
+const KEEP_ALIVE_MS = 75_000
+/** How long a request waits for a runtime that is being started again; clients take an error for more than it is. */
+const HOLD_MS = 30_000
+const KNOCK_EVERY_MS = 100
+/** How long the rest of a body is read, and thrown away, whose answer was given before its end. */
+const REST_MS = 30_000
+
+interface FrontDoorOptions {
+  holdMs?: number
+  /** A proxy in front says how it was called; else every client could. */
+  trustProxy?: boolean
+}
+
+export class FrontDoor {
+  readonly #socketPath: string
+  readonly #holdMs: number
+  readonly #trustProxy: boolean
+  readonly #server: Server
+  readonly #agents = { reads: keptConnections(), others: new PatientConnections() }
+  /** The request that a connection is busy with. */
+  readonly #busy = new WeakMap<Duplex, Exchange>()
+  #authority = ''
+
+  constructor(socketPath: string, { holdMs = HOLD_MS, trustProxy = false }: FrontDoorOptions = {}) {
+    this.#socketPath = socketPath
+    this.#holdMs = holdMs
+    this.#trustProxy = trustProxy
+    this.#server = createServer({
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // An upload takes as long as it takes.
+      requestTimeout: 0,
+      // Node's own refusal has no body.
+      requireHostHeader: false,
+      noDelay: true,
+    })
+    // Who has said all that it will say may still wait for the answer.
+    Object.assign(this.#server, { httpAllowHalfOpen: true })
+    this.#server.on('request', (incoming, response) => this.#serve(incoming, response))
+    this.#server.on('checkExpectation', (incoming, response) => this.#serve(incoming, response))
+    this.#server.on('connect', (_incoming, socket) => refuseConnection(socket, refusals.method))
+    this.#server.on('clientError', (error, socket) => this.#refuseBytes(error, socket))
+  }
+
+  /** @param wanted 0 = any. Resolves with the port; rejects when it is taken. */
+  listen(wanted: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(wanted, '127.0.0.1', () => {
+        this.#server.off('error', reject)
+        const { port } = this.#server.address() as AddressInfo
+        this.#authority = `127.0.0.1:${port}`
+        resolve(port)
+      })
+    })
+  }
+
+  /** Answers that are under way are cut off. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    for (const agent of Object.values(this.#agents)) agent.destroy()
+    await closed
+  }
+
+  #serve(incoming: IncomingMessage, response: ServerResponse): void {
+    const target = readTarget(incoming.url ?? '')
+    const hosts = incoming.headersDistinct['host'] ?? []
+    // HTTP/1.0 knows none.
+    const host = target?.host ?? (hosts[0] || (incoming.httpVersion === '1.0' ? this.#authority : ''))
+    const refusal = (): Refusal | null => {
+      if (!takesMethod(incoming.method)) return refusals.method
+      if (target === null) return refusals.target
+      if (hosts.length > 1 || !isHost(host)) return refusals.host
+      return target.isRuntimes ? refusals.noAddress : null
+    }
+    const refused = refusal()
+    if (refused !== null || target === null) {
+      refuse(response, refused ?? refusals.target)
+      readRest(incoming)
+      return
+    }
+    const exchange = new Exchange(incoming, response, {
+      agents: this.#agents,
+      socketPath: this.#socketPath,
+      holdMs: this.#holdMs,
+      path: target.path,
+      host,
+      trustProxy: this.#trustProxy,
+    })
+    this.#busy.set(incoming.socket, exchange)
+    exchange.begin()
+  }
+
+  /** What came is no HTTP, or came half; the parser takes nothing more of this connection. */
+  #refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const refusal = refusalOf(error)
+    const busy = this.#busy.get(socket)
+    if (busy === undefined || busy.isOver()) refuseConnection(socket, refusal)
+    else busy.breakOff(() => refuseConnection(socket, refusal))
+  }
+}
+
+interface Way {
+  agents: { reads: Agent; others: Agent }
+  socketPath: string
+  holdMs: number
+  path: string
+  host: string
+  trustProxy: boolean
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #incoming: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #way: Way
+  readonly #began = Date.now()
+  readonly #isChunked: boolean
+  readonly #hasBody: boolean
+  /** What may be asked twice. */
+  readonly #isRead: boolean
+  #repeats = 1
+  #knock: NodeJS.Timeout | undefined
+  #outgoing: ClientRequest | null = null
+  #isBroken = false
+
+  constructor(incoming: IncomingMessage, response: ServerResponse, way: Way) {
+    this.#incoming = incoming
+    this.#response = response
+    this.#way = way
+    const { headers, method } = incoming
+    this.#isChunked = headers['transfer-encoding'] !== undefined
+    this.#hasBody = this.#isChunked || Number(headers['content-length'] ?? 0) > 0
+    this.#isRead = !this.#hasBody && (method === 'GET' || method === 'HEAD')
+  }
+
+  begin(): void {
+    this.#response.once('close', () => {
+      clearTimeout(this.#knock)
+      // The client has gone.
+      if (!this.#response.writableFinished) this.#outgoing?.destroy()
+    })
+    this.#incoming.once('error', () => this.#outgoing?.destroy())
+    this.#send()
+  }
+
+  isOver(): boolean {
+    return this.#response.writableFinished || this.#response.destroyed
+  }
+
+  /** The body is broken: the Worker sees it break, and nothing of its answer goes out. Behind a whole one it is the next's. */
+  breakOff(refuseRest: () => void): void {
+    if (this.#incoming.complete) {
+      this.#response.once('close', refuseRest)
+      return
+    }
+    this.#isBroken = true
+    this.#outgoing?.destroy()
+    if (this.#response.headersSent) this.#response.destroy()
+    else refuseRest()
+  }
+
+  #send(): void {
+    const { agents, socketPath, path, host, trustProxy } = this.#way
+    const { method, rawHeaders, headers } = this.#incoming
+    const outgoing = request({
+      agent: this.#isRead ? agents.reads : agents.others,
+      socketPath,
+      method,
+      path,
+      headers: [
+        'Host',
+        host,
+        ...forwarded(rawHeaders, trustProxy),
+        ...lengthOf(method, this.#isChunked, headers['content-length']),
+        // Else an error of the Worker's own comes as a page with the source around it.
+        'MF-Disable-Pretty-Error',
+        'true',
+      ],
+    })
+    this.#outgoing = outgoing
+    let isConnected = false
+    outgoing.once('socket', (socket) => {
+      const connected = (): void => {
+        isConnected = true
+        // Not before: what was taken from the client cannot be taken again.
+        if (this.#hasBody) this.#incoming.pipe(outgoing)
+      }
+      if (socket.connecting) socket.once('connect', connected)
+      else connected()
+    })
+    outgoing.once('response', (answer) => this.#answer(answer))
+    outgoing.on('error', () => {
+      if (this.#isBroken || this.#response.headersSent || this.#response.destroyed) readRest(this.#incoming)
+      else this.#failed(isConnected)
+    })
+    // At once: it may be refused before the first byte of its body is there.
+    if (this.#hasBody) outgoing.flushHeaders()
+    else outgoing.end()
+  }
+
+  #failed(wasConnected: boolean): void {
+    // A connection may be closed at the moment at which it is used again, or by the end of the runtime.
+    const mayRepeat = !wasConnected || (this.#isRead && this.#repeats-- > 0)
+    if (mayRepeat && Date.now() - this.#began < this.#way.holdMs) {
+      this.#knock = setTimeout(() => this.#send(), wasConnected ? 0 : KNOCK_EVERY_MS)
+      return
+    }
+    refuse(this.#response, refusals.away)
+    readRest(this.#incoming)
+  }
+
+  #answer(answer: IncomingMessage): void {
+    const response = this.#response
+    if (this.#isBroken || response.destroyed) {
+      answer.destroy()
+      return
+    }
+    const status = answer.statusCode ?? 500
+    // Of the runtime, in words and stacks of its own; the Worker's errors are JSON.
+    if (status >= 500 && !/^application\/json/i.test(answer.headers['content-type'] ?? '')) {
+      answer.resume()
+      refuse(response, status === 500 ? refusals.broken : refusals.away)
+      readRest(this.#incoming)
+      return
+    }
+    response.writeHead(status, answer.statusMessage ?? '', returned(answer.rawHeaders))
+    // Headers wait for the first bytes of a body, which may be a while (events); where those are here, they go together.
+    setImmediate(() => {
+      if (answer.readableLength === 0 && !answer.complete && !response.destroyed) response.flushHeaders()
+    })
+    pipeline(answer, response, { end: false })
+      .then(
+        () => endBehindRequest(response),
+        // Breaks the connection where the answer breaks off, so that the client sees it too.
+        () => response.destroy(),
+      )
+      .finally(() => {
+        readRest(this.#incoming)
+        // Nobody reads what would still come.
+        if (this.#outgoing?.writableFinished === false) this.#outgoing.destroy()
+      })
+  }
+}
+
+/** How a body is told to the runtime; none of a POST is told as one of 0 bytes, as clients do. */
+function lengthOf(method: string | undefined, isChunked: boolean, length: string | undefined): string[] {
+  if (isChunked) return ['Transfer-Encoding', 'chunked']
+  const expects = method === 'POST' || method === 'PUT' || method === 'PATCH'
+  return expects && length === undefined ? ['Content-Length', '0'] : []
+}
+
+/** A client that is not yet through reads its answer only when somebody takes the rest; one that never ends is cut off. */
+function readRest(incoming: IncomingMessage): void {
+  incoming.unpipe()
+  incoming.resume()
+  if (incoming.complete || incoming.destroyed) return
+  const cutOff = setTimeout(() => incoming.socket.destroy(), REST_MS)
+  cutOff.unref()
+  incoming.once('close', () => clearTimeout(cutOff))
+}
+
+function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return refusals.headers
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return refusals.late
+    case 'HPE_INVALID_EOF_STATE':
+      return refusals.cut
+    default:
+      return refusals.message
+  }
+}

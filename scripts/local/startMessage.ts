@@ -1,0 +1,39 @@
+// In charge of: what `npm start` prints: addresses, keys, where the data is, and a first step for dashboard, command and curl.
+import { relative } from 'node:path'
+import type { LocalSettings } from './localSettings.ts'
+import { STARTED_FROM } from './localSettings.ts'
+import type { RunningService } from './localService.ts'
+
+export function welcome(service: RunningService, settings: LocalSettings): string {
+  const { baseUrl, apiKey, adminKey, engine, transcoderUrls } = service
+  const address = settings.baseUrl ?? baseUrl
+  const near = relative(STARTED_FROM, settings.stateDir)
+  return `
+Splicepoint is running at ${baseUrl}${address === baseUrl ? '' : ` (for clients: ${address})`}
+
+Dashboard      ${address}/   (sign in with the API key)
+API reference  ${address}/docs
+API key        ${apiKey}   (jobs and uploads)
+Admin key      ${adminKey}   (issues keys, sets quotas, reads /metrics)
+Data and logs  ${near === '' || near.startsWith('..') ? settings.stateDir : near}
+${engine === null ? `Transcoders    ${transcoderUrls.join(', ')}` : `ffmpeg         ${engine.version} (${engine.ffmpeg})`}
+
+Get started:
+
+1. In the browser, open ${address}/, sign in with the API key and drop a file.
+
+2. In another terminal, paste this line first:
+
+  export BASE=${baseUrl} KEY=${apiKey} ADMIN_KEY=${adminKey} SPLICEPOINT_URL=${baseUrl} SPLICEPOINT_KEY=${apiKey}
+
+   Then transcode a file and get a link that plays it:
+
+  npx splicepoint submit film.mp4 --hls --share
+
+   Or upload it with curl, and continue with README.md:
+
+  curl -u "$KEY:" --data-binary @film.mp4 "$BASE/uploads?name=film.mp4"
+
+Press Ctrl-C to stop.
+`
+}

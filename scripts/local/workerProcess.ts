@@ -1,0 +1,95 @@
+// In charge of: the process that holds the Worker's runtime, with the egress that Node pins.
+// Not in charge of: its values (they come by IPC, since an argv and an environment can be read by others), restarts.
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildWeb } from '../buildWeb.ts'
+import { askRuntime } from './runtimeRequest.ts'
+import { createEgressHandler } from './egressProxy.ts'
+import { childrenOf, signalGroup } from './processes/processGroup.ts'
+import { startRuntime } from './workerRuntime.ts'
+
+export interface WorkerStart {
+  socket: string
+  stateDir: string
+  /** Vars and secrets, by name. */
+  bindings: Record<string, string>
+  allowPrivateHosts: string[]
+  connectTo: [from: string, to: string][]
+  internalToken: string
+  internalOrigins: string[]
+}
+
+export interface WorkerReady {
+  /** Its workerd; null where there is no /proc. */
+  ready: { workerd: number | null }
+}
+
+const DISPOSE_MS = 5_000
+const FIRST_ANSWER_MS = 50_000
+let dispose: () => Promise<void> = () => Promise.resolve()
+let stopping = false
+
+async function serve(start: WorkerStart): Promise<void> {
+  // Traces that an earlier version of this service let wrangler keep: addresses with their signatures.
+  await rm(join(start.stateDir, 'v3', 'observability'), { recursive: true, force: true })
+  await buildWeb()
+  const runtime = await startRuntime({
+    socket: start.socket,
+    stateDir: start.stateDir,
+    bindings: start.bindings,
+    // In this form bodies keep their backpressure and a broken one breaks (egressProxy.ts).
+    outbound: createEgressHandler({
+      allowPrivateHosts: new Set(start.allowPrivateHosts),
+      connectTo: new Map(start.connectTo),
+      internalToken: start.internalToken,
+      internalOrigins: start.internalOrigins,
+    }),
+  })
+  dispose = () => runtime.dispose()
+  // `ready` means that it listens; the first answer means that it runs our code.
+  await askRuntime(start.socket, '/health', AbortSignal.timeout(FIRST_ANSWER_MS))
+  const workerd = childrenOf(process.pid).find(({ program }) => program === 'workerd')
+  process.send?.({ ready: { workerd: workerd?.pid ?? null } } satisfies WorkerReady)
+}
+
+async function stop(code: number): Promise<void> {
+  if (stopping) return
+  stopping = true
+  setTimeout(end, DISPOSE_MS, code).unref()
+  await dispose().catch(() => undefined)
+  end(code)
+}
+
+/** The runtime is in this process's group; a supervisor that was killed cannot end it any more. */
+function end(code: number): void {
+  const left = childrenOf(process.pid)
+  if (left.length > 0 && isGroupLeader()) signalGroup(process.pid, 'SIGKILL')
+  process.exit(code)
+}
+
+/** Never signal a group that is not our own: run by hand, that of the shell. */
+function isGroupLeader(): boolean {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]) === process.pid
+  } catch {
+    return process.channel !== undefined
+  }
+}
+
+process.on('SIGTERM', () => void stop(0))
+process.on('SIGINT', () => void stop(0))
+process.on('disconnect', () => void stop(0))
+// Miniflare's loopback server answers nobody without its secret, but anybody's address like "//" is an error that it lets go.
+process.on('unhandledRejection', (error) => {
+  if ((error as NodeJS.ErrnoException | null)?.code !== 'ERR_INVALID_URL') throw error
+})
+// Whoever read our lines may be gone.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+process.once('message', (message) => {
+  serve(message as WorkerStart).catch((error: unknown) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    process.send?.({ failed: text }, () => void stop(1))
+  })
+})

@@ -1,0 +1,132 @@
+// In charge of: the OpenAPI 3.1 document: operations, schemas and examples put together.
+// Not in charge of: each of them (operations.ts, answerSchemas.ts, examples.ts), where it is served (scripts/buildWeb.ts).
+import { requestErrors, type RequestErrorCode } from '#contract/errorCodes.ts'
+import { errors } from './examples.ts'
+import { operations, type Operation } from './operations.ts'
+import { ref, type Schema } from './schemaParts.ts'
+import { schemas } from './answerSchemas.ts'
+
+/** Each with what its operations are for. */
+const tags = {
+  Jobs: 'Create, follow, cancel, repeat and delete jobs.',
+  Presets: 'Settings of jobs by name: those that come with the service, and the account’s own.',
+  Uploads: 'Files that jobs take as their input: in one request, or resumable by tus 1.0.0.',
+  Outputs: 'What jobs made, at signed addresses.',
+  Shares: 'Pages and players that show the outputs of a job without a key.',
+  Webhooks: 'Deliveries of job events to your own address, and the secret that signs them.',
+  Service: 'What the service can do, and whether it is up.',
+  Administration: 'Keys, accounts, metrics and maintenance; with the admin key.',
+} as const
+
+function tagOf(name: string, { auth }: Operation): keyof typeof tags {
+  if (auth === 'admin') return 'Administration'
+  if (name.includes('webhook')) return 'Webhooks'
+  if (name.includes('/share') || name.includes(' /s/')) return 'Shares'
+  if (name.includes('/api/v0/job')) return 'Jobs'
+  if (name.includes('/presets')) return 'Presets'
+  if (name.includes('/uploads')) return 'Uploads'
+  return / \/[aop]\//.test(name) ? 'Outputs' : 'Service'
+}
+
+const rights: Readonly<Record<string, string>> = {
+  jobs: 'Needs an API key.',
+  upload: 'Needs an API key or an upload token.',
+  admin: 'Needs the admin key, or a key with the scope admin.',
+  signed: 'Needs no key: the address is signed and expires.',
+  null: 'Needs no key.',
+}
+
+/** By status, each code with what it says. Every operation may be told that the service is not at its best. */
+function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
+  const keyed: RequestErrorCode[] =
+    auth === null || auth === 'signed' ? [] : ['unauthorized', 'forbidden', 'rate_limited']
+  const codes = [...new Set<RequestErrorCode>([...own, ...keyed, 'internal', 'unavailable'])]
+  const byStatus = Object.groupBy(codes, (code) => requestErrors[code])
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, of]) => [
+      status,
+      {
+        description: of.join(', '),
+        content: {
+          'application/json': {
+            schema: ref('Error'),
+            examples: Object.fromEntries(of.map((code) => [code, { value: { error: { code, ...errors[code] } } }])),
+          },
+        },
+      },
+    ]),
+  )
+}
+
+const media = ({ type, schema, example }: { type: string; schema: Schema; example?: unknown }): object => ({
+  [type]: { schema, ...(example === undefined ? {} : { example }) },
+})
+
+/** What is no error, by status; one status may come as several types. */
+function answersOf({ status, summary, answers, others = [] }: Operation): Record<string, object> {
+  const all = [{ status, description: summary, ...answers }, ...others]
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(all, (each) => each.status)).map(([code, of = []]) => {
+      const bodies = of.flatMap(({ type, schema, example }) =>
+        type === undefined || schema === undefined ? [] : [media({ type, schema, example })],
+      )
+      const content = bodies.length > 0 ? { content: Object.assign({}, ...bodies) as object } : {}
+      return [code, { description: of[0]?.description, ...content }]
+    }),
+  )
+}
+
+function operation(name: string, one: Operation): object {
+  const path = [...name.matchAll(/\{(\w+)\}/g)].map(([, id]) => ({
+    name: id,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+  const given = (where: string, table: Record<string, Schema> = {}) =>
+    Object.entries(table).map(([id, schema]) => ({ name: id, in: where, schema }))
+  const { body } = one
+  return {
+    operationId: one.id,
+    summary: one.summary,
+    description: `${one.description} ${rights[String(one.auth)]}`,
+    tags: [tagOf(name, one)],
+    security:
+      one.auth === null || one.auth === 'signed'
+        ? []
+        : [{ key: [] }, ...(one.auth === 'upload' ? [{ uploadToken: [] }] : [])],
+    parameters: [...path, ...given('query', one.query), ...given('header', one.headers)],
+    ...(body ? { requestBody: { required: body.optional !== true, content: media(body) } } : {}),
+    responses: {
+      ...answersOf(one),
+      ...errorsOf(one),
+    },
+    'x-codeSamples': [{ lang: 'Shell', source: one.curl }],
+  }
+}
+
+export function openapi(): Schema {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const [name, one] of Object.entries(operations)) {
+    const [method = '', path = ''] = name.split(' ')
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(name, one) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Splicepoint',
+      version: '0',
+      description:
+        'Transcodes video: a job names a source and the outputs it should become. The user name of HTTP Basic is the API key; the password is ignored.',
+      contact: { name: 'Splicepoint', url: 'https://github.com/splicepoint/splicepoint' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'basic' }, uploadToken: { type: 'http', scheme: 'bearer' } },
+      schemas,
+    },
+  }
+}

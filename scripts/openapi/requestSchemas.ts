@@ -1,0 +1,166 @@
+// In charge of: the schemas of a request, as the schema says it that validates them.
+// Not in charge of: answers (answerSchemas.ts).
+import * as z from 'zod/mini'
+import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
+import {
+  audioProfile,
+  credential,
+  fields,
+  jobFields,
+  NUMBER_AS_TEXT,
+  videoProfile,
+  type FieldMeta,
+} from '#contract/job/requestSchema.ts'
+import { orNull, ref, type Schema } from './schemaParts.ts'
+
+/** What the registry says in words goes into the description; the bounds that a rule of ours enforces come from there too. */
+function member(schema: z.core.$ZodType): Schema {
+  const meta = fields.get(schema) as FieldMeta
+  const made = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
+  const { $schema: _, minimum: _minimum, maximum: _maximum, ...plain } = made
+  const description = `${meta.description} Must be ${meta.expects}.`
+  const { default: fallback, ...read } = isRead(schema) ? eitherKind(plain, meta) : plain
+  const isNumber = [read['type']].flat().some((type) => type === 'integer' || type === 'number')
+  const bounded = isNumber && !('enum' in read) ? { ...read, ...boundsOf(meta) } : read
+  return {
+    ...(meta.also === undefined ? bounded : { anyOf: [{ type: 'integer', enum: [meta.also] }, bounded] }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    description,
+  }
+}
+
+function boundsOf({ minimum, maximum, above, clamped }: FieldMeta): Schema {
+  if (clamped !== undefined) return {}
+  return {
+    ...(minimum === undefined ? {} : { [above === true ? 'exclusiveMinimum' : 'minimum']: minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+  }
+}
+
+/** Whether something is done to the value before it is judged: then a number may come as text, and the other way round. */
+function isRead(schema: z.core.$ZodType): boolean {
+  const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType }
+  return def.innerType ? isRead(def.innerType) : def.type === 'pipe'
+}
+
+/** A pattern is of the text, bounds are of the number: each says nothing of the other. */
+function eitherKind({ type, enum: values, ...rest }: Schema, { maximum }: FieldMeta): Schema {
+  // Bounds instead of another enum: generated clients name the values of an enum, and "2" and 2 would get one name.
+  if (Array.isArray(values)) {
+    const numbers = (values as string[]).map(Number)
+    const asNumber = { type: 'integer', minimum: Math.min(...numbers), maximum: Math.max(...numbers) }
+    return { ...rest, anyOf: [{ type: 'string', enum: values as string[] }, asNumber] }
+  }
+  if (type === 'string') return { ...rest, type: [maximum === undefined ? 'number' : 'integer', 'string'] }
+  return { ...rest, type: [type, 'string'], pattern: NUMBER_AS_TEXT.source }
+}
+
+function request(schema: { shape: Record<string, z.core.$ZodType> }, required: readonly string[]): Schema {
+  const properties = Object.fromEntries(
+    Object.entries(schema.shape).map(([name, one]) => [
+      name,
+      required.includes(name) ? member(one) : withNull(member(one)),
+    ]),
+  )
+  return { type: 'object', properties, required }
+}
+
+/** Decision "numbers and strings": `null` = absent for every optional field. */
+function withNull({ description = '', default: fallback, ...schema }: Schema): Schema {
+  const { type, anyOf } = schema as { type?: string | string[]; anyOf?: Schema[] }
+  const kinds = [type ?? []].flat()
+  const nothing = { type: 'null' }
+  const made: Schema =
+    kinds.includes('null') ||
+    anyOf?.some((each) => each['type'] === 'null') === true ||
+    Object.keys(schema).length === 0
+      ? schema
+      : anyOf
+        ? { ...schema, anyOf: [...anyOf, nothing] }
+        : // An enumeration would have to list null, for which generated clients have no name.
+          kinds.length === 0 || 'enum' in schema
+          ? orNull(schema)
+          : { ...schema, type: [...kinds, 'null'] }
+  return { ...made, ...(fallback === undefined ? {} : { default: fallback }), description }
+}
+
+/** A time, or nothing in one of its forms (packaging.ts). */
+const timeOrNothing: Schema = {
+  anyOf: [
+    {
+      type: 'string',
+      format: 'date-time',
+      pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$`,
+    },
+    { const: '' },
+    { const: false },
+    { type: 'null' },
+  ],
+}
+
+// Which lists are required depends on ladder and preset: their descriptions say it, since linters and generators of clients read
+// no conditions (`if`) of JSON Schema.
+const withLists = request(jobFields, ['input', 'cloud_credentials'])
+const members = withLists['properties'] as Record<string, Schema>
+
+const job = {
+  ...withLists,
+  properties: {
+    ...members,
+    program_start_time: { ...timeOrNothing, description: members['program_start_time']?.description ?? '' },
+    metadata: {
+      ...members['metadata'],
+      type: ['object', 'null'],
+      maxProperties: METADATA.members,
+      propertyNames: { pattern: `^${METADATA.name_pattern}$`, not: { const: '__proto__' } },
+      additionalProperties: { type: 'string', pattern: `^${METADATA.value_pattern}$` },
+    },
+    videoProfiles: {
+      type: ['array', 'null'],
+      maxItems: VIDEO_PROFILES.maximum,
+      items: ref('VideoProfile'),
+      description: `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum} renditions. Required, unless ladder is "auto" (then leave it out) or a preset has them.`,
+    },
+    audioProfiles: {
+      type: ['array', 'null'],
+      maxItems: AUDIO_PROFILES.maximum,
+      items: ref('AudioProfile'),
+      description: 'Empty for outputs without audio. Required, unless a preset has them.',
+    },
+    cloud_credentials: {
+      type: 'object',
+      // null is the same as to leave it out.
+      properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
+      required: ['input'],
+    },
+  },
+} satisfies Schema
+
+/** Where a job keeps an unknown member with a warning, a preset refuses it. */
+function presetJob(): Schema {
+  const properties: Record<string, Schema> = job.properties
+  const { input: _input, cloud_credentials: _stores, preset: _preset, ...rest } = properties
+  const closed = (name: string): Schema => ({
+    ...rest[name],
+    items: { ...(rest[name]?.['items'] as Schema), unevaluatedProperties: false },
+  })
+  return {
+    type: 'object',
+    properties: {
+      ...rest,
+      videoProfiles: closed('videoProfiles'),
+      audioProfiles: { ...closed('audioProfiles'), type: 'array' },
+    },
+    additionalProperties: false,
+    description: 'Members of a job’s body, without `input`, `cloud_credentials` and `preset`.',
+    required: ['audioProfiles'],
+  }
+}
+
+export const requestSchemas: Record<string, Schema> = {
+  Job: job,
+  PresetJob: presetJob(),
+  VideoProfile: request(videoProfile, ['width', 'height', 'video_bitrate']),
+  AudioProfile: request(audioProfile, []),
+  Credential: request(credential, []),
+}

@@ -1,0 +1,79 @@
+// In charge of: JSON schemas as TypeScript, for programs that must not need the library that validates.
+// Not in charge of: which schemas (generateReference.ts: the request; package/types.ts: the rest of the contract).
+import type { Schema } from '../openapi/schemaParts.ts'
+
+type Node = Schema & {
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  anyOf?: Node[]
+  oneOf?: Node[]
+  items?: Node
+  properties?: Record<string, Node>
+  required?: string[]
+  additionalProperties?: Node | boolean
+  $ref?: string
+}
+
+/** A declaration; `name` as it is exported. */
+export function declarationOf(name: string, schema: Schema, nameOf: (ref: string) => string = lastElement): string {
+  return `export interface ${name} ${bodyOf(schema, '', nameOf)}\n`
+}
+
+const lastElement = (ref: string): string => ref.split('/').at(-1) ?? ref
+
+/** A member may be undefined too: whoever builds an object member by member need not leave any out. */
+function bodyOf({ properties = {}, required = [] }: Node, indent: string, nameOf: (ref: string) => string): string {
+  const inner = `${indent}  `
+  const lines = Object.entries(properties).map(([name, member]) => {
+    const optional = required.includes(name) ? '' : '?'
+    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : `'${name}'`
+    const type = typeOf(member, inner, nameOf)
+    return `${commentOf(member, inner)}${inner}${key}${optional}: ${type}${optional && type !== 'unknown' ? ' | undefined' : ''}\n`
+  })
+  return `{\n${lines.join('')}${indent}}`
+}
+
+function commentOf({ description, default: fallback }: Node, indent: string): string {
+  const text = [description, fallback === undefined ? undefined : `Default: ${JSON.stringify(fallback)}.`]
+  const told = text.filter((each) => each !== undefined && each !== '').join(' ')
+  return told === '' ? '' : `${indent}/** ${told.replaceAll('*/', '* /')} */\n`
+}
+
+function typeOf(schema: Node, indent: string, nameOf: (ref: string) => string): string {
+  const union = (types: readonly string[]): string => [...new Set(types)].join(' | ')
+  if (schema.$ref !== undefined) return nameOf(schema.$ref)
+  if ('const' in schema) return literal(schema.const)
+  if (schema.enum) return union(schema.enum.map(literal))
+  const alternatives = schema.anyOf ?? schema.oneOf
+  if (alternatives) {
+    const types = alternatives.flatMap((each) => typeOf(each, indent, nameOf).split(' | '))
+    // A value beside a range of its own kind.
+    const isImplied = (type: string): boolean =>
+      (types.includes('number') && /^-?\d+$/.test(type)) || (types.includes('string') && type.startsWith("'"))
+    return union(types.filter((each) => !isImplied(each)))
+  }
+  return union([schema.type ?? []].flat().map((type) => typeNamed(type, schema, indent, nameOf))) || 'unknown'
+}
+
+function typeNamed(type: string, schema: Node, indent: string, nameOf: (ref: string) => string): string {
+  switch (type) {
+    case 'integer':
+      return 'number'
+    case 'array': {
+      const item = schema.items ? typeOf(schema.items, indent, nameOf) : 'unknown'
+      return /[ {]/.test(item) ? `(${item})[]` : `${item}[]`
+    }
+    case 'object': {
+      if (schema.properties) return bodyOf(schema, indent, nameOf)
+      const { additionalProperties: other } = schema
+      return `Record<string, ${typeof other === 'object' ? typeOf(other, indent, nameOf) : 'unknown'}>`
+    }
+    default:
+      return type
+  }
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value.replaceAll(/['\\]/g, '\\$&')}'` : String(value)
+}

@@ -1,0 +1,186 @@
+// In charge of: what every file of these tests has: a laboratory, a source that can be held back and one that flows, and how
+// a job is looked at.
+// Not in charge of: the laboratory itself (deployedService.ts).
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { makeClip, workspace } from '../support/media/media.ts'
+import { jobOf, until } from '../support/testClient.ts'
+import { MediaServer } from '../support/http/pausableFileServer.ts'
+import { useEngine, type Box } from './dockerEngine.ts'
+import { Laboratory } from './deployedService.ts'
+import { took } from './timings.ts'
+
+export const MINUTE_MS = 60_000
+/** An attempt that was lost waits for its lease first. */
+const END_MS = 4 * MINUTE_MS
+const HELD_AT = 0.6
+
+export interface Attempts {
+  /** The number of the one that made the job. */
+  made: number | null
+  lost: number[]
+}
+
+/** As it should be. */
+export const FIRST: Attempts = { made: 1, lost: [] }
+
+export class Bench {
+  readonly lab: Laboratory
+  /** Jobs of it run until `release`. */
+  readonly held: MediaServer
+  #isHolding = false
+  readonly flowing: MediaServer
+  readonly space: Awaited<ReturnType<typeof workspace>>
+  private constructor(made: Pick<Bench, 'lab' | 'held' | 'flowing' | 'space'>) {
+    this.lab = made.lab
+    this.held = made.held
+    this.flowing = made.flowing
+    this.space = made.space
+  }
+
+  static async open(slots: number, vars: Record<string, string> = {}): Promise<Bench> {
+    const version = await useEngine()
+    const space = await workspace()
+    const clip = await makeClip(space.file('clip.mp4'), {
+      seconds: 8,
+      // No captions in these pictures: the first to read the held part is the encoder.
+      flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
+    })
+    const held = await MediaServer.start(clip)
+    const flowing = await MediaServer.start(clip)
+    const begun = performance.now()
+    const lab = await Laboratory.start({ allowPrivateHosts: `${held.host},${flowing.host}`, slots, vars })
+    console.log(`Docker ${version}; wrangler dev ready after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+    return new Bench({ lab, held, flowing, space })
+  }
+
+  /** A small job. */
+  create(source: MediaServer = this.flowing, change: object = {}): Promise<number> {
+    return this.lab.create(jobOf(source.url, 'http', change))
+  }
+
+  hold(): void {
+    if (!this.#isHolding) this.held.hold(HELD_AT)
+    this.#isHolding = true
+  }
+
+  /** Every job goes on. */
+  release(): void {
+    this.held.release()
+    this.#isHolding = false
+  }
+
+  /** A job whose source is held back behind its middle, and the container in which it surely runs. */
+  async running(): Promise<{ id: number; box: Box }> {
+    const before = new Set((await this.lab.busyBoxes()).map(({ id }) => id))
+    this.hold()
+    const id = await this.create(this.held)
+    await this.lab.encoding(id)
+    const [box] = (await this.lab.busyBoxes()).filter((each) => !before.has(each.id))
+    if (box === undefined) throw new Error(`no container runs job ${id}`)
+    return { id, box }
+  }
+
+  /** A container that was not there before. The service is not asked for it. */
+  another(known: readonly Box[]): Promise<Box> {
+    const find = async (): Promise<Box | null> => {
+      const boxes = await this.lab.boxes()
+      return boxes.find((each) => known.every((old) => old.id !== each.id)) ?? null
+    }
+    return until('another container', find, 3 * MINUTE_MS)
+  }
+
+  /** A job whose container was frozen before its transcoder could call: it will never begin by itself. */
+  async frozenStart(): Promise<{ id: number; box: Box }> {
+    for (;;) {
+      const before = await this.lab.boxes()
+      this.hold()
+      const id = await this.create(this.held)
+      const box = await this.another(before)
+      await box.pause()
+      const begun = (await this.lab.events(id)).some(({ type }) => type === 'attempt.started')
+      if (!begun) return { id, box }
+      // It was faster: once more.
+      await this.lab.cancel(id)
+    }
+  }
+
+  /** It ended well, and everything that it lists is there, byte for byte what it says. */
+  async whole(id: number): Promise<PublicStatus> {
+    const status = await this.lab.ended(id, END_MS)
+    assert.equal(status.state, 'ready', `${JSON.stringify(status.error)}\n${await this.story(id)}`)
+    assert(status.outputs.length > 0)
+    for (const { url, size, sha256 } of status.outputs) assert.deepEqual(await fingerprint(url!), { size, sha256 })
+    const report = status.outputs.find(({ path }) => path.endsWith('job.json'))
+    if (report === undefined) return status
+    // Of segments, too, which the status does not list.
+    const directory = report.path.replace(/[^/]*$/, '')
+    const { objects } = (await (await fetch(report.url!)).json()) as {
+      objects: { path: string; size: number; sha256: string }[]
+    }
+    for (const { path, size, sha256 } of objects) {
+      const relative = path.slice(directory.length).split('/').map(encodeURIComponent).join('/')
+      assert.deepEqual(await fingerprint(new URL(relative, report.url!)), { size, sha256 })
+    }
+    return status
+  }
+
+  /** Jobs one behind the other: the attempts of each. Whatever happened before is not in their way. */
+  async next(count: number): Promise<Attempts[]> {
+    const all: Attempts[] = []
+    for (let k = 0; k < count; k++) {
+      const id = await this.create()
+      await this.whole(id)
+      all.push(await this.attempts(id))
+    }
+    return all
+  }
+
+  async attempts(id: number): Promise<Attempts> {
+    const events = await this.lab.events(id)
+    return {
+      made: events.findLast(({ type }) => type === 'job.completed')?.attempt ?? null,
+      lost: events.filter(({ type }) => type === 'attempt.lost').map(({ attempt }) => attempt!),
+    }
+  }
+
+  /** Milliseconds since 1970 at which something was first told of a job. */
+  async at(id: number, type: string, attempt?: number): Promise<number> {
+    const events = await this.lab.events(id)
+    const found = events.find((event) => event.type === type && (attempt === undefined || event.attempt === attempt))
+    if (!found) throw new Error(`job ${id} has no ${type}: ${await this.story(id)}`)
+    return Date.parse(found.at)
+  }
+
+  /** For the message of a test that failed. */
+  async story(id: number): Promise<string> {
+    const events = await this.lab.events(id)
+    return events
+      .map(({ at, type, attempt, slot, error }) => `${at} ${type} ${attempt} ${slot} ${error?.message ?? ''}`)
+      .join('\n')
+  }
+
+  /** From the creation to the first call of the transcoder. */
+  async tookToStart(what: string, id: number): Promise<void> {
+    await took(what, (await this.at(id, 'attempt.started')) - (await this.at(id, 'job.created')))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.lab[Symbol.asyncDispose]()
+    for (const media of [this.held, this.flowing]) await media[Symbol.asyncDispose]()
+    await this.space[Symbol.asyncDispose]()
+  }
+}
+
+async function fingerprint(url: string | URL): Promise<{ size: number; sha256: string }> {
+  const response = await fetch(url)
+  assert.equal(response.status, 200, String(url))
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of response.body!) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { size, sha256: hash.digest('hex') }
+}

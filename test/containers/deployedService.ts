@@ -1,0 +1,183 @@
+// In charge of: the service as it is deployed, under `wrangler dev` with its container binding: the Worker in its runtime, each
+// slot's transcoder in a container of its own without internet, and what lies between them.
+// Not in charge of: the engine (dockerEngine.ts), expectations.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { groupGone, signalGroup } from '../../scripts/local/processes/processGroup.ts'
+import { ROOT } from '../../scripts/local/localSettings.ts'
+import { findBase } from '../../scripts/image/baseImage.ts'
+import { succeeds } from '../../scripts/image/docker.ts'
+import { Client, until } from '../support/testClient.ts'
+import { boxesOf, removeAll, type Box } from './dockerEngine.ts'
+
+/** The first time everything is built: a Debian with ffmpeg is downloaded. */
+const START_MS = 20 * 60_000
+const STOP_MS = 30_000
+const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js')
+
+export interface LaboratoryOptions {
+  /** host:port pairs that sources may be on. */
+  allowPrivateHosts: string
+  slots: number
+  /** Vars of wrangler.toml, by name. */
+  vars?: Record<string, string>
+}
+
+export class Laboratory extends Client {
+  /** Its Worker's: containers are named after it, and no other laboratory has the same. */
+  readonly name: string
+  readonly adminKey: string
+  readonly #directory: string
+  readonly #wrangler: ChildProcess
+  readonly output: () => string
+  private constructor(
+    made: Pick<Laboratory, 'base' | 'apiKey' | 'name' | 'adminKey' | 'output'> & {
+      directory: string
+      wrangler: ChildProcess
+    },
+  ) {
+    super(made.base, made.apiKey)
+    this.name = made.name
+    this.adminKey = made.adminKey
+    this.output = made.output
+    this.#directory = made.directory
+    this.#wrangler = made.wrangler
+  }
+
+  static async start(options: LaboratoryOptions): Promise<Laboratory> {
+    const name = `splicepoint-${randomBytes(4).toString('hex')}`
+    const directory = await mkdtemp(join(tmpdir(), `${name}-`))
+    const apiKey = randomBytes(16).toString('hex')
+    const adminKey = randomBytes(16).toString('hex')
+    const config = join(directory, 'wrangler.toml')
+    const state = join(directory, 'state')
+    const base = await findBase(await readFile(join(ROOT, 'transcoder/Dockerfile'), 'utf8'), process.env)
+    const registry = process.env['NPM_CONFIG_REGISTRY']
+    const args = { ...base.args, ...(registry ? { NPM_CONFIG_REGISTRY: registry } : {}) }
+    await writeFile(config, await configuration(name, options.slots, args))
+    const secrets: Record<string, string> = {
+      SERVICE_SECRET: randomBytes(32).toString('hex'),
+      VAULT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+      ADMIN_KEY: adminKey,
+      API_KEY: apiKey,
+      EGRESS: 'listed',
+      ALLOW_PRIVATE_HOSTS: options.allowPrivateHosts,
+      ...options.vars,
+    }
+    const lines = Object.entries(secrets).map(([key, value]) => `${key}="${value}"\n`)
+    await writeFile(join(directory, '.dev.vars'), lines.join(''))
+    const places = ['--config', config, '--persist-to', state]
+    await finished(wrangler(['d1', 'migrations', 'apply', 'DB', '--local', ...places]))
+
+    const running = wrangler(['dev', '--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', ...places])
+    try {
+      const url = await until(
+        'wrangler dev to be ready',
+        () => {
+          if (running.child.exitCode !== null) throw new Error(`wrangler dev ended:\n${running.output()}`)
+          return /Ready on (http:\S+)/.exec(running.output())?.[1] ?? null
+        },
+        START_MS,
+      ).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${running.output().slice(-4000)}`, { cause: error })
+      })
+      const made = new Laboratory({
+        base: url.replace(/\/$/, ''),
+        apiKey,
+        name,
+        adminKey,
+        directory,
+        wrangler: running.child,
+        output: running.output,
+      })
+      await until('the Worker to answer', () => made.isServing())
+      return made
+    } catch (error) {
+      await end(running.child)
+      await rm(directory, { recursive: true, force: true })
+      throw error
+    }
+  }
+
+  /** Containers that run or are frozen. */
+  boxes(): Promise<Box[]> {
+    return boxesOf(this.name)
+  }
+
+  /** The one in which an attempt runs. */
+  busyBoxes(): Promise<Box[]> {
+    return this.boxes().then(async (boxes) => {
+      const states = await Promise.all(boxes.map((box) => box.health()))
+      return boxes.filter((_box, index) => states[index]?.state === 'busy')
+    })
+  }
+
+  async cancel(id: number): Promise<Response> {
+    return this.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await end(this.#wrangler)
+    await removeAll(this.name)
+    // What wrangler called its image this time; the layers stay, so that the next build is quick.
+    for (const [image] of this.output().matchAll(/cloudflare-dev\/[\w.-]+:[\da-f]+/g))
+      await succeeds('rmi', '--no-prune', image)
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** wrangler.toml as it is, from another directory, for a Worker of another name, with containers. */
+async function configuration(name: string, slots: number, args: Record<string, string>): Promise<string> {
+  const variables = Object.entries(args).map(([key, value]) => `${key} = "${value}"`)
+  const text = (await readFile(join(ROOT, 'wrangler.toml'), 'utf8'))
+    .replace(/^name = ".*"/m, `name = "${name}"`)
+    .replaceAll(/^(main|directory|migrations_dir|image) = "(?:\.\/)?(.*)"/gm, `$1 = "${ROOT}/$2"`)
+    .replaceAll(/^(cwd|image_build_context) = "\."/gm, `$1 = "${ROOT}"`)
+    .replace(/^MAX_SLOTS = ".*"/m, `MAX_SLOTS = "${slots}"`)
+    .replace(/^max_instances = .*/m, `max_instances = ${slots}`)
+    .replace(/^enable_containers = false/m, 'enable_containers = true')
+  if (variables.length === 0) return text
+  return text.replace(/^image_build_context.*/m, `$&\nimage_vars = { ${variables.join(', ')} }`)
+}
+
+function wrangler(args: string[]): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      CI: '1',
+      NO_COLOR: '1',
+      WRANGLER_SEND_METRICS: 'false',
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // It has children of its own: only as a group can they be ended together.
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  return { child, output: () => output }
+}
+
+async function finished({ child, output }: ReturnType<typeof wrangler>): Promise<void> {
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`wrangler ended with ${code}:\n${output()}`)
+}
+
+/** Gently, so that it removes its containers; whatever is left of the group then goes at once. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined) return
+  const { pid } = child
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM')
+    await until('wrangler to end', () => child.exitCode !== null || child.signalCode !== null, STOP_MS).catch(
+      () => null,
+    )
+  }
+  signalGroup(pid, 'SIGKILL')
+  await groupGone(pid, STOP_MS)
+}

@@ -1,0 +1,107 @@
+// In charge of: which Docker engine the tests of containers use, and looking at its containers.
+// Not in charge of: starting one (start.sh), what runs in it (deployedService.ts).
+import { docker, engineVersion, succeeds } from '../../scripts/image/docker.ts'
+
+/**
+ * `docker`: the engine of this machine. `NAME=value …`: what the docker command and wrangler are told by, of an engine that
+ * start.sh prepared. Empty: none, and these tests are skipped.
+ */
+const CONTAINERS = (process.env['CONTAINERS'] ?? '').trim()
+export const isWanted = CONTAINERS !== ''
+
+/** Of this process: the docker command and wrangler, which it starts, find the engine by it. */
+export async function useEngine(): Promise<string> {
+  for (const pair of CONTAINERS.split(/\s+/)) {
+    const at = pair.indexOf('=')
+    if (at > 0) process.env[pair.slice(0, at)] = pair.slice(at + 1)
+  }
+  const version = await engineVersion()
+  if (version === null)
+    throw new Error(
+      `CONTAINERS is "${CONTAINERS}", but no Docker engine answers${process.env['DOCKER_HOST'] ? ` at ${process.env['DOCKER_HOST']}` : ''}.`,
+    )
+  return version
+}
+
+/** What the sidecar sends for its container (sidecar/sidecar.py marks it). */
+const LEAVING = ['-o', 'eth0', '-m', 'mark', '--mark', '100', '-j', 'DROP']
+
+interface State {
+  Status: 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
+  ExitCode: number
+  OOMKilled: boolean
+  StartedAt: string
+}
+
+/** A transcoder as the engine knows it. */
+export class Box {
+  readonly id: string
+  readonly name: string
+  constructor(id: string, name: string) {
+    this.id = id
+    this.name = name
+  }
+
+  exec(...command: string[]): Promise<string> {
+    return docker('exec', this.id, ...command)
+  }
+
+  /** A program for Node in it; its standard output. */
+  node(script: string): Promise<string> {
+    return this.exec('/usr/local/bin/node', '--input-type=module', '-e', script)
+  }
+
+  /** What the transcoder says of itself; null while it does not answer. */
+  async health(): Promise<{ state: string; task_id?: string; attempt?: number } | null> {
+    const ask = "console.log(await (await fetch('http://127.0.0.1:8788/health')).text())"
+    return this.node(ask).then(
+      (text) => JSON.parse(text) as { state: string },
+      () => null,
+    )
+  }
+
+  /** null when it is gone. */
+  async state(): Promise<State | null> {
+    return docker('inspect', '--format', '{{json .State}}', this.id).then(
+      (text) => JSON.parse(text) as State,
+      () => null,
+    )
+  }
+
+  logs(): Promise<string> {
+    return docker('logs', this.id).catch(() => '')
+  }
+
+  signal(name: string): Promise<string> {
+    return docker('kill', '--signal', name, this.id)
+  }
+
+  pause(): Promise<string> {
+    return docker('pause', this.id)
+  }
+
+  /** Nothing of it reaches the runtime any more, and nothing is refused: packets are lost. The way in stays. */
+  async cutOff(): Promise<void> {
+    await docker('exec', `${this.name}-proxy`, 'iptables', '--insert', 'OUTPUT', ...LEAVING)
+  }
+
+  async letThrough(): Promise<void> {
+    await docker('exec', `${this.name}-proxy`, 'iptables', '--delete', 'OUTPUT', ...LEAVING)
+  }
+}
+
+/** The transcoders of a Worker of this name that run (or are frozen). The names of others, and of sidecars, are told apart. */
+export async function boxesOf(worker: string): Promise<Box[]> {
+  const list = await docker('ps', '--no-trunc', '--filter', `name=${worker}`, '--format', '{{.ID}} {{.Names}}')
+  return list
+    .split('\n')
+    .map((line) => line.split(' '))
+    .flatMap(([id, name]) => (id && name && !name.endsWith('-proxy') ? [new Box(id, name)] : []))
+}
+
+/** Transcoders, sidecars and the names of their images; what was built stays, for the next time. */
+export async function removeAll(worker: string): Promise<void> {
+  const list = await docker('ps', '--all', '--filter', `name=${worker}`, '--format', '{{.ID}} {{.Image}}')
+  const rows = list.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]))
+  for (const [id] of rows) await succeeds('rm', '--force', '--volumes', id!)
+}

@@ -1,0 +1,22 @@
+// In charge of: asking a strict server in memory, in place of the network.
+// Not in charge of: what it answers.
+import { bytesOf, type FakeAnswer, type FakeRequest } from './s3.ts'
+
+export type Handle = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
+
+export function transportOf(handle: Handle): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const request = new Request(url, { ...init, ...(init?.body ? { duplex: 'half' } : {}) })
+    const { pathname, search, host } = new URL(request.url)
+    const headers = new Map([...request.headers].map(([name, value]) => [name.toLowerCase(), value]))
+    headers.set('host', host)
+    const body = new Uint8Array(await request.arrayBuffer())
+    if (body.length > 0 || request.method === 'POST') headers.set('content-length', String(body.length))
+    const answer = await handle({ method: request.method, target: pathname + search, headers, body })
+    const bytes = bytesOf(answer.body)
+    const told = new Headers(answer.headers)
+    if (!told.has('content-length')) told.set('content-length', String(bytes.length))
+    const empty = request.method === 'HEAD' || answer.status === 204
+    return new Response(empty ? null : new Blob([bytes.slice()]).stream(), { status: answer.status, headers: told })
+  }
+}

@@ -1,0 +1,42 @@
+// In charge of: putting a strict server in memory behind a socket of the loopback address, for whoever speaks HTTP.
+// Not in charge of: what it answers.
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { bytesOf } from './s3.ts'
+import type { Handle } from './fetchTransport.ts'
+
+export class FakeServer {
+  readonly #server: Server
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async start(handle: Handle): Promise<FakeServer> {
+    const server = createServer((request, response) => {
+      // A client that was killed breaks off, which is what some tests are about.
+      void (async () => {
+        const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+        const body = await buffer(request)
+        const answer = await handle({ method: request.method ?? '', target: request.url ?? '', headers, body })
+        const bytes = bytesOf(answer.body)
+        const length = request.method === 'HEAD' ? {} : { 'content-length': String(bytes.length) }
+        response.writeHead(answer.status, { ...length, ...answer.headers }).end(bytes)
+      })().catch(() => response.destroy())
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new FakeServer(server)
+  }
+
+  /** `127.0.0.1:<port>`. */
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+}

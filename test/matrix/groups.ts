@@ -1,0 +1,69 @@
+// In charge of: all rows by group, and what is missing between them and the schema.
+// Not in charge of: running them (runner.ts). A new group is a file in rows/ and a line here.
+import type { Row } from './row.ts'
+import { addresses } from './rows/addresses.ts'
+import { audio } from './rows/audio.ts'
+import { captions } from './rows/captions.ts'
+import { color } from './rows/color.ts'
+import { container } from './rows/container.ts'
+import { cues } from './rows/cues.ts'
+import { geometry } from './rows/geometry.ts'
+import { source } from './rows/source.ts'
+import { logo } from './rows/logo.ts'
+import { rate } from './rows/rate.ts'
+import { scan } from './rows/scan.ts'
+import { segmented } from './rows/segmented.ts'
+import { service } from './rows/tsService.ts'
+import { warnings } from './rows/warnings.ts'
+import { audioBitrates } from './rows/audioBitrates.ts'
+import { covers, showValue, VALUES, type Value } from './parameterValues.ts'
+
+export const GROUPS: Record<string, readonly Row[]> = {
+  container,
+  rate,
+  scan,
+  geometry,
+  color,
+  logo,
+  captions,
+  cues,
+  service,
+  audio,
+  'audio-bitrates': audioBitrates,
+  segmented,
+  source,
+  addresses,
+  warnings,
+}
+
+const ROWS = Object.values(GROUPS).flat()
+
+/** Values that this version refuses, and that no row is about. */
+export function unavailable(values: readonly Value[] = VALUES, rows: readonly Row[] = ROWS): Value[] {
+  return values.filter((value) => !value.available && !hasRow(value, rows))
+}
+
+function hasRow(value: Value, rows: readonly Row[]): boolean {
+  return rows.some((row) => row.path === value.path && covers(row.value, value))
+}
+
+/** Sentences; none when every value that works has a row, and every row is about a parameter. */
+export function gaps(values: readonly Value[] = VALUES, rows: readonly Row[] = ROWS): string[] {
+  const without = values
+    .filter((value) => value.available && !hasRow(value, rows))
+    .map(({ path, value }) => `a value without a row: ${path} ${showValue(value)}`)
+  const paths = new Set(values.map(({ path }) => path))
+  const strangers = rows.filter((row) => !paths.has(row.path)).map((row) => `a row about no parameter: ${row.path}`)
+  const due = rows
+    .filter((row) => row.measure === null && !isWaiting(row, values))
+    .map((row) => `a value that works now and is not measured: ${row.path} ${showValue(row.value)}`)
+  return [...without, ...strangers, ...due]
+}
+
+/** What the row needs beside its own value is not available yet. */
+function isWaiting({ awaits }: Row, values: readonly Value[]): boolean {
+  return (
+    awaits !== undefined &&
+    values.some((value) => value.path === awaits.path && covers(awaits.value, value) && !value.available)
+  )
+}

@@ -1,0 +1,53 @@
+// In charge of: `npm run matrix [-- --only GROUP …] [--dry]`: measures the rows, writes docs/matrix, and fails where a row does.
+// Not in charge of: the rows (rows/), the document's form (document.ts).
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { parseArgs } from 'node:util'
+import { engine } from '../support/media/media.ts'
+import { compose, lineOf, type Line } from './document.ts'
+import { gaps, GROUPS } from './groups.ts'
+import { openLab } from './runner.ts'
+import { showValue } from './parameterValues.ts'
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, dry: { type: 'boolean', default: false } },
+})
+const chosen = values.only ?? Object.keys(GROUPS)
+if (chosen.some((name) => !Object.hasOwn(GROUPS, name))) {
+  console.error(`Usage: npm run matrix [-- --only ${Object.keys(GROUPS).join(' | ')}] [--dry]`)
+  process.exit(2)
+}
+
+const missing = gaps()
+for (const gap of missing) console.error(gap)
+
+const { version } = await engine()
+console.log(`ffmpeg ${version}`)
+const measured = new Map<string, Line[]>()
+const failures: string[] = []
+await using lab = await openLab()
+for (const group of chosen) {
+  const lines: Line[] = []
+  for (const row of GROUPS[group]!) {
+    const line = lineOf(row, row.measure === null ? null : await lab.run(row))
+    const words = `${line.verdict}  ${row.path} ${showValue(row.value)}: ${line.measured} (${row.expected})`
+    if (line.verdict === 'fail') failures.push(words)
+    console.log(words)
+    lines.push(line)
+  }
+  measured.set(group, lines)
+}
+
+// The plain number: builds append theirs ("5.1.9-0+deb12u1", "n7.0-7-gd38bf5e08e").
+const plain = /\d+(\.\d+)+/.exec(version)?.[0] ?? version
+if (!values.dry)
+  for (const [path, text] of await compose(plain, measured)) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
+const all = [...measured.values()].flat()
+const counted = (verdict: Line['verdict']) => all.filter((line) => line.verdict === verdict).length
+for (const words of failures) console.error(words)
+for (const gap of missing) console.error(gap)
+console.log(`${counted('pass')} pass, ${counted('fail')} fail, ${counted('not available')} not available`)
+process.exitCode = failures.length > 0 || missing.length > 0 ? 1 : 0

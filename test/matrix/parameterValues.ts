@@ -1,0 +1,106 @@
+// In charge of: every value of every parameter that must have a row, read from the schema that validates requests.
+// Not in charge of: the rows (rows/). Pure: nothing is encoded here.
+import * as z from 'zod/mini'
+import { acceptedValues } from '#contract/job/rules/availability.ts'
+import {
+  audioProfile,
+  credential,
+  fields,
+  jobFields,
+  videoProfile,
+  type FieldMeta,
+} from '#contract/job/requestSchema.ts'
+import { WARNING_CODES } from '#contract/warningCodes.ts'
+
+/** A text or an object whose content is free has this value, whichever a row uses. */
+export const ANY = Symbol('any')
+
+export interface Value {
+  /** `videoProfiles[].width` */
+  path: string
+  value: unknown
+  /** False: this version refuses it (availability.ts). */
+  available: boolean
+}
+
+interface Def {
+  type: string
+  innerType?: Schema
+  in?: Schema
+  out?: Schema
+  defaultValue?: unknown
+  entries?: Record<string, string>
+}
+interface Schema {
+  _zod: { def: Def }
+}
+
+/** The schema without default, null and conversions, and its default. */
+function core(schema: Schema): { def: Def; standard: unknown } {
+  const { def } = schema._zod
+  if (def.innerType !== undefined) {
+    const inner = core(def.innerType)
+    return def.type === 'default' ? { ...inner, standard: def.defaultValue } : inner
+  }
+  // A conversion is the first half of a pipe, what it must give the second.
+  return def.type === 'pipe' && def.out !== undefined ? core(def.out) : { def, standard: undefined }
+}
+
+const shapes: [string, Record<string, object>][] = [
+  ['', jobFields.shape],
+  ['videoProfiles[].', videoProfile.shape],
+  ['audioProfiles[].', audioProfile.shape],
+  ['cloud_credentials.input.', credential.shape],
+  // The members are the same; which providers can be used is not.
+  ['cloud_credentials.output.', { cloud_provider: credential.shape.cloud_provider }],
+]
+
+/** Listed values; for a number its bounds and its default; for a text some text; and '' and null where they are allowed. */
+function valuesOf(schema: Schema): unknown[] {
+  const meta = fields.get(schema as never)
+  const { def, standard } = core(schema)
+  if (def.type === 'boolean') return [true, false]
+  if (def.type === 'enum') return Object.values(def.entries ?? {})
+  const allows = (value: unknown) =>
+    z.safeParse(schema as never, value).success && (meta?.clamped === undefined || isWithin(Number(value), meta))
+  if (def.type === 'number') {
+    const { minimum, maximum } = meta ?? {}
+    const bounds = [minimum !== undefined && !allows(minimum) ? ABOVE(minimum) : minimum, maximum, standard, -1, 0]
+    return [...new Set(bounds.filter((value) => value !== undefined))].filter(allows)
+  }
+  return [ANY, ...['', null].filter((value) => def.type === 'string' && allows(value))]
+}
+
+/** What is beyond is clamped, and has no row of its own. */
+function isWithin(value: number, { minimum = -Infinity, maximum = Infinity, above }: FieldMeta): boolean {
+  return value <= maximum && (above === true ? value > minimum : value >= minimum)
+}
+
+/** A bound that is excluded: the next number that anybody would write. */
+const ABOVE = (minimum: number) => minimum + 0.01
+
+/** Not of a request: the codes of status.warnings. */
+export const WARNING = 'warnings[].code'
+const warnings: Value[] = WARNING_CODES.map((value) => ({ path: WARNING, value, available: true }))
+
+const parameters: Value[] = shapes.flatMap(([prefix, shape]) =>
+  Object.entries(shape).flatMap(([name, schema]) => {
+    const path = `${prefix}${name}`
+    const values = valuesOf(schema as Schema)
+    const accepted = acceptedValues(path, values)
+    const fine = (value: unknown) => accepted === null || value === '' || value === null || accepted.includes(value)
+    return values.map((value) => ({ path, value, available: fine(value) }))
+  }),
+)
+
+export const VALUES: readonly Value[] = [...parameters, ...warnings]
+
+/** Whether a row with `value` is about that enumerated value. */
+export function covers(value: unknown, wanted: Value): boolean {
+  if (wanted.value !== ANY) return value === wanted.value
+  return value !== '' && value !== null && value !== undefined
+}
+
+export function showValue(value: unknown): string {
+  return value === ANY ? 'any' : JSON.stringify(value)
+}

@@ -1,0 +1,377 @@
+// In charge of: audio: codecs, channels, volume, dialogue level, and which profile goes where.
+// Not in charge of: bitrates (audioBitrates.ts).
+import { dialnormOf, levelDb, loudnessOf, peak, pitch, samples, toneDb } from '../../support/media/audioSamples.ts'
+import { probeFile, stream } from '../../support/media/media.ts'
+import { found, refused, type Change, type Row } from '../row.ts'
+import { SURROUND_HZ, trackHz } from '../sourceClips.ts'
+
+const SMALL = { width: 64, height: 64, video_bitrate: 100 }
+/** A transport stream carries all three codecs. */
+export function job(audioProfiles: Record<string, unknown>[], change: Change = {}): Change {
+  return { output_container: 'ts', ...change, videoProfiles: change.videoProfiles ?? [SMALL], audioProfiles }
+}
+
+export const CODECS = ['aac', 'ac3', 'mp2'] as const
+const DECODED = { aac: /^aac$/, ac3: /^ac3$/, mp2: /^mp[23]$/ }
+const hertz = (value: number) => `${Math.round(value / 10) * 10} Hz`
+const decibel = (value: number) => (value < -90 ? 'silence' : `${(value + 0).toFixed(1).replace('-0.0', '0.0')} dB`)
+
+const codecs = CODECS.map((codec, position): Row => ({
+  path: 'audioProfiles[].audio_codec',
+  value: codec,
+  expected: `${codec}, 48 kHz, a tone of 440 Hz for 2 s`,
+  job: job(CODECS.map((audio_codec) => ({ audio_codec }))),
+  source: 'small',
+  quick: true,
+  measure: async (bench) => {
+    const file = await bench.file()
+    const { codec_name: name, sample_rate: rate } = await stream(file, 'audio', position)
+    const sound = await samples(file, position)
+    const [tone, seconds] = [pitch(sound), sound.length / 48_000]
+    const right = DECODED[codec].test(name) && rate === '48000'
+    const measured = `${name}, ${rate} Hz, ${hertz(tone)} for ${seconds.toFixed(0)} s`
+    return found(measured, right && Math.abs(tone - 440) < 4 && Math.abs(seconds - 2) < 0.1)
+  },
+}))
+
+/** The order of decoded channels is that of ffmpeg's 5.1: FL FR FC LFE SL SR. */
+function surroundRow(audio_codec: 'aac' | 'ac3', path = 'audioProfiles[].audio_channels', value: unknown = '6'): Row {
+  return {
+    path,
+    value,
+    expected: `${audio_codec} 5.1: each channel has its own tone (${SURROUND_HZ.join(', ')} Hz)`,
+    job: job([
+      {
+        audio_codec,
+        audio_channels: '6',
+        audio_bitrate: '384',
+        ...(value === false ? { primary_audio_downmix_to_stereo: false } : {}),
+      },
+    ]),
+    source: 'surround',
+    quick: audio_codec === 'ac3',
+    measure: async (bench) => {
+      const file = await bench.file()
+      const { channels, channel_layout: layout } = await stream(file, 'audio')
+      const tones = await Promise.all(SURROUND_HZ.map(async (_hz, channel) => pitch(await samples(file, 0, channel))))
+      const right = tones.every((tone, index) => Math.abs(tone / SURROUND_HZ[index]! - 1) < 0.05)
+      return found(`${layout}: ${tones.map(hertz).join(', ')}`, channels === 6 && layout.startsWith('5.1') && right)
+    },
+  }
+}
+
+/** Stereo of 5.1: each side has its front, the centre and its surround, and nothing of the other side. */
+function stereoRow(path: string, value: unknown, profile: Record<string, unknown>): Row {
+  return {
+    path,
+    value,
+    expected: 'stereo of 5.1: the centre on both sides at one level, left and right apart',
+    job: job([{ audio_bitrate: '192', ...profile }]),
+    source: 'surround',
+    quick: true,
+    measure: async (bench) => {
+      const file = await bench.file()
+      const { channels } = await stream(file, 'audio')
+      const [left, right] = [await samples(file, 0, 0), await samples(file, 0, 1)]
+      const centre = [toneDb(left, 900), toneDb(right, 900)]
+      const fronts = [toneDb(left, 400), toneDb(right, 600)]
+      const leaks = [toneDb(left, 600), toneDb(right, 400)]
+      const even = Math.abs(centre[0]! - centre[1]!) < 0.5 && centre[0]! > -40
+      const apart = Math.min(...fronts) - Math.max(...leaks) > 30
+      const measured = `${channels} channels, centre ${even ? 'on both' : 'uneven'}, sides ${apart ? 'apart' : 'mixed'}`
+      return found(measured, channels === 2 && even && apart)
+    },
+  }
+}
+
+/** What is heard of a channel in left and right, against the front of that side. */
+function mixRow(
+  path: string,
+  value: unknown,
+  expected: string,
+  check: { hertz: number; sides: [left: number | null, right: number | null] },
+): Row {
+  const [, member = ''] = path.split('.')
+  return {
+    path,
+    value,
+    expected,
+    job: job([{ audio_bitrate: '192', [member]: value }]),
+    source: 'surround',
+    quick: true,
+    measure: async (bench) => {
+      const file = await bench.file()
+      const fronts = [SURROUND_HZ[0], SURROUND_HZ[1]]
+      const levels = await Promise.all(
+        fronts.map(async (front, channel) => {
+          const sound = await samples(file, 0, channel)
+          const level = toneDb(sound, check.hertz) - toneDb(sound, front)
+          return level < -40 ? null : level
+        }),
+      )
+      const measured = levels.map((level) => (level === null ? 'nothing' : decibel(level))).join(' and ')
+      const right = levels.every((level, side) => {
+        const wanted = check.sides[side] ?? null
+        return level === null || wanted === null ? level === wanted : Math.abs(level - wanted) < 0.3
+      })
+      return found(measured, right)
+    },
+  }
+}
+
+const [, , , LFE_HZ, LEFT_SURROUND_HZ] = SURROUND_HZ as unknown as [number, number, number, number, number]
+const mixes: Row[] = [
+  mixRow('audioProfiles[].downmix', 'lo_ro', 'the left surround at −3 dB in left, not in right', {
+    hertz: LEFT_SURROUND_HZ,
+    sides: [-3.01, null],
+  }),
+  mixRow('audioProfiles[].downmix', 'lt_rt', 'the left surround at −3 dB in left and right', {
+    hertz: LEFT_SURROUND_HZ,
+    sides: [-3.01, -3.01],
+  }),
+  mixRow('audioProfiles[].downmix_lfe', true, 'LFE at −3 dB in left and right', {
+    hertz: LFE_HZ,
+    sides: [-3.01, -3.01],
+  }),
+  mixRow('audioProfiles[].downmix_lfe', false, 'no LFE', { hertz: LFE_HZ, sides: [null, null] }),
+]
+
+const channels: Row[] = [
+  {
+    path: 'audioProfiles[].audio_channels',
+    value: '2',
+    expected: '2 channels',
+    job: job(CODECS.map((audio_codec) => ({ audio_codec }))),
+    source: 'small',
+    quick: true,
+    measure: async (bench) => {
+      const { streams } = await probeFile(await bench.file())
+      const heard = streams.filter((each) => each.codec_type === 'audio').map((each) => each.channels)
+      return found(heard.join(', '), heard.join() === '2,2,2')
+    },
+  },
+  stereoRow('audioProfiles[].audio_channels', '2', { audio_channels: '2' }),
+  surroundRow('aac'),
+  surroundRow('ac3'),
+  refused(
+    {
+      path: 'audioProfiles[].audio_channels',
+      value: '6',
+      job: { audioProfiles: [{ audio_codec: 'mp2', audio_channels: '6' }] },
+    },
+    'unsupported_combination',
+    'audioProfiles[0].audio_channels',
+  ),
+  stereoRow('audioProfiles[].primary_audio_downmix_to_stereo', true, {
+    audio_channels: '6',
+    primary_audio_downmix_to_stereo: true,
+  }),
+  surroundRow('aac', 'audioProfiles[].primary_audio_downmix_to_stereo', false),
+]
+
+const ALL_TRACKS = Array.from({ length: 8 }, (_, index) => ({ source_stream: `${index + 1}` }))
+
+const streams: Row[] = [
+  ...ALL_TRACKS.map(({ source_stream }, position): Row => ({
+    path: 'audioProfiles[].source_stream',
+    value: source_stream,
+    expected: `the tone of the source’s audio stream ${source_stream}: ${trackHz(position)} Hz`,
+    job: job(ALL_TRACKS),
+    source: 'tracks',
+    quick: true,
+    measure: async (bench) => {
+      const tone = pitch(await samples(await bench.file(), position))
+      return found(hertz(tone), Math.abs(tone - trackHz(position)) < 5)
+    },
+  })),
+  refused(
+    { path: 'audioProfiles[].source_stream', value: '8', job: job([{ source_stream: '8' }]), source: 'small' },
+    'audio_stream_missing',
+    'audioProfiles[0].source_stream',
+  ),
+  ...(
+    [
+      ['', [0, 1]],
+      ['0', [0]],
+      ['1', [1]],
+      ['0,1', [0, 1]],
+    ] as const
+  ).map(([value, wanted]): Row => ({
+    path: 'videoProfiles[].audio_profiles',
+    value,
+    expected: `carries ${wanted.map((index) => `${trackHz(index)} Hz`).join(' and ')}`,
+    job: job([{ source_stream: '1' }, { source_stream: '2' }], {
+      videoProfiles: [{ ...SMALL, audio_profiles: value }],
+    }),
+    source: 'tracks',
+    quick: true,
+    measure: async (bench) => {
+      const file = await bench.file()
+      const count = (await probeFile(file)).streams.length - 1
+      const tones: number[] = []
+      for (let position = 0; position < count; position += 1) tones.push(pitch(await samples(file, position)))
+      const right = wanted.every((index, position) => Math.abs(tones[position]! - trackHz(index)) < 5)
+      return found(tones.map(hertz).join(', '), right && tones.length === wanted.length)
+    },
+  })),
+  refused(
+    {
+      path: 'videoProfiles[].audio_profiles',
+      value: '7',
+      job: { videoProfiles: [{ audio_profiles: '7' }] },
+    },
+    'out_of_range',
+    'videoProfiles[0].audio_profiles',
+  ),
+]
+
+const DOLBY = { audio_codec: 'ac3', audio_bitrate: '192' }
+const levels: Row[] = (
+  [
+    [0, 24, 100, 'the source’s 24'],
+    [0, 30, 50, 'the source’s 24, made quieter by 6 dB: 30'],
+    [1, 1, 100, '1'],
+    [31, 31, 100, '31'],
+  ] as const
+).map(([value, level, audio_volume, expected]) => ({
+  path: 'audioProfiles[].dolby_digital_dialnorm',
+  value,
+  expected: `the AC-3 header states ${expected}`,
+  job: job([{ ...DOLBY, dolby_digital_dialnorm: value }], audio_volume === 100 ? {} : { audio_volume }),
+  source: 'dolby' as const,
+  quick: true,
+  measure: async (bench) => {
+    const stated = await dialnormOf(await bench.file())
+    return found(`${stated}`, stated === level)
+  },
+}))
+
+const volumes: Row[] = [
+  ...(
+    [
+      [50, -6.02],
+      [100, 0],
+      [200, 6.02],
+    ] as const
+  ).map(([value, gain]): Row => ({
+    path: 'audio_volume',
+    value,
+    expected: `${gain.toFixed(1)} dB against the source in aac, ac3 and mp2, within 0.1`,
+    job: job(
+      CODECS.map((audio_codec) => ({ audio_codec, audio_bitrate: '256' })),
+      { audio_volume: value },
+    ),
+    source: 'tone',
+    quick: true,
+    measure: async (bench) => {
+      const before = levelDb(await samples(await bench.source()))
+      const file = await bench.file()
+      const gains = await Promise.all(
+        CODECS.map(async (_codec, position) => levelDb(await samples(file, position)) - before),
+      )
+      return found(
+        gains.map(decibel).join(', '),
+        gains.every((each) => Math.abs(each - gain) < 0.1),
+      )
+    },
+  })),
+  {
+    path: 'audio_volume',
+    value: 0,
+    expected: 'a track of silence, as long as the source',
+    job: job([{}], { audio_volume: 0 }),
+    source: 'tone',
+    quick: true,
+    measure: async (bench) => {
+      const sound = await samples(await bench.file())
+      const [silent, seconds] = [peak(sound) < 1e-4, sound.length / 48_000]
+      return found(`${silent ? 'silence' : 'sound'} for ${seconds.toFixed(0)} s`, silent && Math.abs(seconds - 2) < 0.1)
+    },
+  },
+]
+
+const loudnesses: Row[] = [-40, -23, -5].map((value) => ({
+  path: 'loudness_lufs',
+  value,
+  expected: `${value} LUFS within 0.5 in aac, ac3 and mp2, or a warning that it is not reached; true peaks at most −1 dBTP`,
+  job: job(
+    CODECS.map((audio_codec) => ({ audio_codec, audio_bitrate: '256' })),
+    { loudness_lufs: value },
+  ),
+  source: 'pink' as const,
+  measure: async (bench) => {
+    const file = await bench.file()
+    const heard = await Promise.all(CODECS.map((_codec, position) => loudnessOf(file, position)))
+    const warnings = await bench.warnings()
+    const short = warnings.includes('loudness_not_reached')
+    const near = heard.every(({ integratedLufs }) => Math.abs((integratedLufs ?? 0) - value) <= 0.5)
+    const below = heard.every(({ truePeakDb }) => (truePeakDb ?? 0) <= -1)
+    const levels = heard.map(({ integratedLufs }) => `${integratedLufs?.toFixed(0)}`).join(', ')
+    const measured = `${levels} LUFS${short ? ', loudness_not_reached' : ''}, peaks ${below ? 'below' : 'above'} −1 dBTP`
+    return found(measured, below && (near || short))
+  },
+}))
+
+const STREAM_COUNT = 'ts_mode_input_audio_source_stream_count'
+const counts: Row[] = [
+  ...[0, 8].map((value): Row => ({
+    path: STREAM_COUNT,
+    value,
+    expected: 'the source has 8, which is enough: the last one is carried',
+    job: job([{ source_stream: '8' }], { [STREAM_COUNT]: value }),
+    source: 'tracks',
+    measure: async (bench) => {
+      const tone = pitch(await samples(await bench.file()))
+      return found(hertz(tone), Math.abs(tone - trackHz(7)) < 5)
+    },
+  })),
+  refused(
+    { path: STREAM_COUNT, value: 100, job: job([{}], { [STREAM_COUNT]: 100 }), source: 'tracks' },
+    'audio_stream_missing',
+    STREAM_COUNT,
+  ),
+]
+
+const files: Row[] = [
+  {
+    path: 'audio_output_path',
+    value: 'sound',
+    expected: 'sound/clip_audio_0.m4a, .ac3, .mp2, each with 440 Hz',
+    job: job(
+      CODECS.map((audio_codec) => ({ audio_codec })),
+      { audio_output_path: 'sound' },
+    ),
+    source: 'small',
+    quick: true,
+    measure: async (bench) => {
+      const own = (await bench.files()).slice(1)
+      const tones = await Promise.all(own.map(async ({ file }) => pitch(await samples(file))))
+      const names = own.map(({ path }) => path).join(', ')
+      const right = names === 'sound/clip_audio_0.m4a, sound/clip_audio_1.ac3, sound/clip_audio_2.mp2'
+      return found(`${names}: ${tones.map(hertz).join(', ')}`, right && tones.every((tone) => Math.abs(tone - 440) < 4))
+    },
+  },
+  {
+    path: 'audio_output_path',
+    value: '',
+    expected: 'no audio files of their own',
+    job: job([{}], { audio_output_path: '' }),
+    source: 'small',
+    measure: async (bench) => {
+      const all = await bench.files()
+      return found(`${all.length} file`, all.length === 1)
+    },
+  },
+]
+
+export const audio: Row[] = [
+  ...codecs,
+  ...channels,
+  ...mixes,
+  ...streams,
+  ...levels,
+  ...volumes,
+  ...loudnesses,
+  ...counts,
+  ...files,
+]

@@ -1,0 +1,56 @@
+// In charge of: the bitrates of audio: every one that a codec has is measured, every other one refused.
+import { allowedAudioBitrates, AUDIO_BITRATES } from '#contract/job/rules/audioBitrates.ts'
+import { packets, stream } from '../../support/media/media.ts'
+import { found, refused, type Row } from '../row.ts'
+import { CODECS, job } from './audio.ts'
+
+/** kbps that the packets of an audio stream carry, without the first and last, which encoders fill as they like. */
+async function audioKbps(file: string, position: number): Promise<number> {
+  const list = (await packets(file, `a:${position}`)).slice(3, -3)
+  const seconds = Number(list.at(-1)!.pts_time) - Number(list[0]!.pts_time)
+  return (list.slice(0, -1).reduce((sum, packet) => sum + Number(packet.size), 0) * 8) / 1000 / seconds
+}
+
+export const audioBitrates: Row[] = CODECS.flatMap((audio_codec) =>
+  ([2, 6] as const).flatMap((channels) => {
+    const allowed = allowedAudioBitrates(audio_codec, channels)
+    const profile = (kbps: number) => ({ audio_codec, audio_channels: `${channels}`, audio_bitrate: `${kbps}` })
+    const fits = allowed.map((kbps): Row => {
+      // At most eight profiles a job.
+      const half = allowed.filter((each) => each > 256 === kbps > 256)
+      // AAC spends what it needs; the other two have frames of one size.
+      const tolerance = audio_codec === 'aac' ? 0.1 : 0.005
+      // Of noise in stereo ffmpeg's AAC makes no more than some 250 kbps, which is all that it needs.
+      const sound = channels === 2 && kbps > 256 ? 'saws' : 'noise'
+      return {
+        path: 'audioProfiles[].audio_bitrate',
+        value: `${kbps}`,
+        expected: `${audio_codec}, ${channels} channels: ${kbps} kbps, within ${tolerance * 100} %`,
+        job: job(half.map(profile)),
+        source: sound,
+        measure: async (bench) => {
+          const file = await bench.file()
+          const position = half.indexOf(kbps)
+          const { channels: heard } = await stream(file, 'audio', position)
+          const rate = await audioKbps(file, position)
+          const measured = `${Math.round(rate)} kbps, ${heard} channels`
+          return found(measured, Math.abs(rate / kbps - 1) <= tolerance && heard === channels)
+        },
+      }
+    })
+    const beyond = AUDIO_BITRATES.filter((kbps) => !allowed.includes(kbps)).map((kbps) =>
+      allowed.length === 0
+        ? refused(
+            { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
+            'unsupported_combination',
+            'audioProfiles[0].audio_channels',
+          )
+        : refused(
+            { path: 'audioProfiles[].audio_bitrate', value: `${kbps}`, job: { audioProfiles: [profile(kbps)] } },
+            'audio_bitrate_not_allowed',
+            'audioProfiles[0].audio_bitrate',
+          ),
+    )
+    return [...fits, ...beyond]
+  }),
+)

@@ -1,0 +1,323 @@
+// In charge of: bits, pictures a second and GOPs.
+import { frames, kbpsBySecond, packets, stream, transportRates } from '../../support/media/media.ts'
+import { similarities } from '../../support/media/frameSimilarity.ts'
+import { found, refused, type Bench, type Change, type Finding, type Row } from '../row.ts'
+
+const FULL_HD = { width: 1920, height: 1080, video_bitrate_mode: 'cbr' }
+const NO_SOUND = { audioProfiles: [] }
+
+const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length
+const kbps = (value: number) => `${Math.round(value / 10) * 10} kbps`
+
+/** The rate from the second second on: the first lacks what the decoder's buffer, of one second, holds back. */
+function holdsRate(wanted: number): Row['measure'] {
+  return async (bench) => {
+    const rate = mean((await kbpsBySecond(await bench.file())).slice(1, -1))
+    return found(kbps(rate), Math.abs(rate / wanted - 1) < 0.05)
+  }
+}
+
+const bitrates: Row[] = [
+  refused(
+    { path: 'videoProfiles[].video_bitrate', value: 0, job: { videoProfiles: [{ video_bitrate: 0 }] } },
+    'video_bitrate_too_low',
+    'videoProfiles[0].video_bitrate',
+  ),
+  {
+    path: 'videoProfiles[].video_bitrate',
+    value: 100,
+    expected: 'every second has 100 kbps, within 5 %',
+    job: { ...NO_SOUND, videoProfiles: [{ width: 64, height: 64, video_bitrate_mode: 'cbr', video_bitrate: 100 }] },
+    source: 'long',
+    measure: holdsRate(100),
+  },
+  // Specification 8: 2250 is too low, 2300, 2301 and 2400 are accepted.
+  refused(
+    {
+      path: 'videoProfiles[].video_bitrate',
+      value: 2250,
+      job: { videoProfiles: [{ ...FULL_HD, video_bitrate: 2250 }] },
+    },
+    'video_bitrate_too_low',
+    'videoProfiles[0].video_bitrate',
+  ),
+  ...[2300, 2301, 2400].map((rate, output) => ({
+    path: 'videoProfiles[].video_bitrate',
+    value: rate,
+    expected: `${rate} kbps, within 5 %`,
+    job: {
+      ...NO_SOUND,
+      videoProfiles: [2300, 2301, 2400].map((video_bitrate) => ({ ...FULL_HD, video_bitrate })),
+    },
+    source: 'hd' as const,
+    output,
+    measure: holdsRate(rate),
+  })),
+]
+
+const mode = (video_bitrate_mode: string, video_bitrate = 800) => ({
+  ...NO_SOUND,
+  videoProfiles: [{ video_bitrate_mode, video_bitrate }],
+})
+/** Of the clip that is black for 4 s and noise for 4 s. */
+const halves = (seconds: readonly number[]): [number, number] => [mean(seconds.slice(1, 4)), mean(seconds.slice(5, 8))]
+
+const modes: Row[] = [
+  ...(['h.264', 'hevc', 'mpeg2'] as const).map((video_codec): Row => {
+    const rate = video_codec === 'mpeg2' ? 3000 : 800
+    return {
+      path: 'videoProfiles[].video_bitrate_mode',
+      value: 'cbr',
+      expected: `black seconds are filled up to ${rate} kbps, within 2 %; noise stays within rate and buffer`,
+      job: { ...mode('cbr', rate), video_codec },
+      source: 'uneven',
+      measure: async (bench) => {
+        const seconds = await kbpsBySecond(await bench.file())
+        const [black, noise] = halves(seconds)
+        const filled = seconds.slice(1, 4).every((each) => Math.abs(each / rate - 1) < 0.02)
+        return found(`black ${kbps(black)}, noise ${kbps(noise)}`, filled && noise < rate * 1.36)
+      },
+    }
+  }),
+  {
+    path: 'videoProfiles[].video_bitrate_mode',
+    value: 'cbr',
+    expected: 'a transport stream with one rate throughout, within 0.5 %, and no broken counter',
+    job: { ...mode('cbr'), output_container: 'ts' },
+    source: 'uneven',
+    measure: async (bench) => {
+      const { kbps: rates, counterErrors } = await transportRates(await bench.file())
+      const middle = mean(rates)
+      const spread = Math.max(...rates.map((rate) => Math.abs(rate / middle - 1)))
+      const measured = `${kbps(middle)} ± ${(spread * 100).toFixed(1)} %, ${counterErrors} broken`
+      return found(measured, spread < 0.005 && counterErrors === 0 && middle > 800)
+    },
+  },
+  {
+    path: 'videoProfiles[].video_bitrate_mode',
+    value: 'vbr',
+    expected: 'black needs little, noise about 800 kbps',
+    job: mode('vbr'),
+    source: 'uneven',
+    measure: async (bench) => {
+      const [black, noise] = halves(await kbpsBySecond(await bench.file()))
+      return found(`black ${kbps(black)}, noise ${kbps(noise)}`, black < 100 && noise > 600 && noise < 1250)
+    },
+  },
+  {
+    path: 'videoProfiles[].video_bitrate_mode',
+    value: 'qvbr',
+    expected: 'the same bits below a cap of 3000 and of 6000 kbps: the quality decides',
+    job: mode('qvbr', 3000),
+    measure: async (bench) => {
+      const [own, wider] = await Promise.all(
+        [await bench.file(), await bench.other(mode('qvbr', 6000))].map(async (file) => mean(await kbpsBySecond(file))),
+      )
+      return found(`${kbps(own!)} and ${kbps(wider!)}`, own! < 3000 && Math.abs(wider! / own! - 1) < 0.02)
+    },
+  },
+  {
+    path: 'videoProfiles[].video_bitrate_mode',
+    value: 'qvbr',
+    expected: 'noise, which no quality could hold, stays below the cap of 600 kbps',
+    job: mode('qvbr', 600),
+    source: 'uneven',
+    measure: async (bench) => {
+      const [black, noise] = halves(await kbpsBySecond(await bench.file()))
+      return found(`black ${kbps(black)}, noise ${kbps(noise)}`, black < 100 && noise > 450 && noise < 620)
+    },
+  },
+]
+
+const quality = (h264_quality: string) => ({
+  ...NO_SOUND,
+  h264_quality,
+  videoProfiles: [{ width: 640, height: 360, video_bitrate: 350 }],
+})
+async function similarity(file: string, source: string): Promise<number> {
+  return mean(await similarities(file, ['-i', source]))
+}
+const order = ['good', 'better', 'best'] as const
+
+const qualities = order.map((value, index): Row => {
+  const below = order[index - 1]
+  return {
+    path: 'h264_quality',
+    value,
+    expected: below === undefined ? 'the quickest: SSIM to the source above 0.8' : `closer to the source than ${below}`,
+    job: quality(value),
+    source: 'detail',
+    measure: async (bench) => {
+      const own = await similarity(await bench.file(), await bench.source())
+      if (below === undefined) return found(`SSIM ${own.toFixed(3)}`, own > 0.8)
+      const less = await similarity(await bench.other(quality(below)), await bench.source())
+      return found(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
+    },
+  }
+})
+
+const hevc = (h264_quality: string) => ({ ...quality(h264_quality), video_codec: 'hevc' })
+const MPEG2 = { ...NO_SOUND, video_codec: 'mpeg2', videoProfiles: [{ width: 640, height: 360, video_bitrate: 1500 }] }
+
+const otherCodecs: Row[] = [
+  ...order.map((value, index): Row => {
+    const below = order[index - 1]
+    return {
+      path: 'h264_quality',
+      value,
+      expected: below === undefined ? 'hevc, the quickest: SSIM above 0.8' : `hevc, closer to the source than ${below}`,
+      job: hevc(value),
+      source: 'detail',
+      measure: async (bench) => {
+        const own = await similarity(await bench.file(), await bench.source())
+        if (below === undefined) return found(`SSIM ${own.toFixed(3)}`, own > 0.8)
+        const less = await similarity(await bench.other(hevc(below)), await bench.source())
+        return found(`SSIM ${own.toFixed(3)}, ${below} ${less.toFixed(3)}`, own > less)
+      },
+    }
+  }),
+  ...order.map((value): Row => ({
+    path: 'h264_quality',
+    value,
+    expected: value === 'good' ? 'mpeg2: no warning' : 'mpeg2: the packets of good, and the warning no_effect',
+    job: { ...MPEG2, h264_quality: value },
+    source: 'detail',
+    measure: async (bench) => {
+      const sizes = async (file: string) => (await packets(file)).map(({ size }) => size).join()
+      const same =
+        (await sizes(await bench.file())) === (await sizes(await bench.other({ ...MPEG2, h264_quality: 'good' })))
+      const warnings = (await bench.warnings()).join(', ') || 'no warning'
+      const wanted = value === 'good' ? 'no warning' : 'no_effect'
+      return found(`${same ? 'the same' : 'other'} packets, ${warnings}`, same && warnings === wanted)
+    },
+  })),
+]
+
+/** Key frames and their distance, and whether nothing behind one is shown before it. */
+async function gops(bench: Bench): Promise<{ count: number; distances: number[]; closed: boolean }> {
+  const file = await bench.file()
+  const decoded = await frames(file)
+  const keys = decoded.flatMap((frame, index) => (frame.key_frame === 1 ? [index] : []))
+  let last = -Infinity
+  let closed = true
+  for (const packet of await packets(file)) {
+    if (packet.flags.startsWith('K')) last = Number(packet.pts_time)
+    closed &&= Number(packet.pts_time) >= last
+  }
+  return { count: decoded.length, distances: keys.slice(1).map((key, index) => key - keys[index]!), closed }
+}
+
+function gopRow(value: number, pictures: number, row: Partial<Row> & { job: Change }): Row {
+  return {
+    path: 'gop_length',
+    value,
+    expected: `a key frame every ${pictures} pictures, exactly, and closed GOPs`,
+    source: 'changes',
+    measure: async (bench): Promise<Finding> => {
+      const { distances, closed } = await gops(bench)
+      const measured = `every ${[...new Set(distances)].join(', ')}; ${closed ? 'closed' : 'open'}`
+      return found(measured, distances.length > 0 && distances.every((each) => each === pictures) && closed)
+    },
+    ...row,
+  }
+}
+
+const lengths: Row[] = [
+  gopRow(0.01, 1, { job: { ...NO_SOUND, gop_length: 0.01 } }),
+  gopRow(0.48, 12, { job: { ...NO_SOUND, gop_length: 0.48 } }),
+  ...['h.264', 'hevc', 'mpeg2'].map((video_codec) =>
+    gopRow(1, 25, { job: { ...NO_SOUND, gop_length: 1, video_codec }, quick: video_codec === 'h.264' }),
+  ),
+  gopRow(60, 300, {
+    job: { ...NO_SOUND, gop_length: 60, videoProfiles: [{ width: 64, height: 64 }] },
+    source: 'long',
+    quick: true,
+  }),
+]
+
+function distanceRow(value: number, job: Change): Row {
+  return {
+    path: 'ip_distance',
+    value,
+    expected: `I and P pictures ${value} apart; less only where a GOP ends`,
+    job: { ...NO_SOUND, ...job },
+    quick: job['video_codec'] === undefined,
+    measure: async (bench) => {
+      const apart = await anchorDistances(bench)
+      // At the end of the GOP of 25 there is a rest.
+      const rest = 24 % value || value
+      const measured = [...new Set(apart)].join(', ')
+      return found(measured, apart.every((each) => [value, rest, 1].includes(each)) && apart[0] === value)
+    },
+  }
+}
+
+/** Distances between the pictures that are no B pictures. */
+async function anchorDistances(bench: Bench): Promise<number[]> {
+  const decoded = await frames(await bench.file())
+  const anchors = decoded.flatMap((frame, index) => (frame.pict_type === 'B' ? [] : [index]))
+  return anchors.slice(1).map((anchor, index) => anchor - anchors[index]!)
+}
+
+const distances: Row[] = [
+  ...['h.264', 'hevc', 'mpeg2'].map((video_codec) =>
+    distanceRow(1, { ip_distance: 1, ...(video_codec === 'h.264' ? {} : { video_codec }) }),
+  ),
+  ...['h.264', 'hevc', 'mpeg2'].map((video_codec) =>
+    distanceRow(8, { ip_distance: 8, ...(video_codec === 'h.264' ? {} : { video_codec }) }),
+  ),
+  distanceRow(3, {}),
+  {
+    path: 'ip_distance',
+    value: 8,
+    expected: 'never more than 8, also where scenes change (there x265 puts a P picture by itself)',
+    job: { ...NO_SOUND, ip_distance: 8, video_codec: 'hevc' },
+    source: 'changes',
+    measure: async (bench) => {
+      const most = Math.max(...(await anchorDistances(bench)))
+      return found(`at most ${most}`, most === 8)
+    },
+  },
+]
+
+const factors = { '1x': [50, '25/1'], '1/2x': [25, '25/2'], '2x': [100, '50/1'] } as const
+const factorJob = { ...NO_SOUND, videoProfiles: Object.keys(factors).map((video_framerate) => ({ video_framerate })) }
+
+async function rateOf(bench: Bench, count: number, rate: string): Promise<Finding> {
+  const file = await bench.file()
+  const decoded = await frames(file)
+  const { avg_frame_rate } = await stream(file, 'video')
+  return found(`${decoded.length} pictures at ${avg_frame_rate}`, decoded.length === count && avg_frame_rate === rate)
+}
+
+export const rate: Row[] = [
+  ...bitrates,
+  ...modes,
+  ...qualities,
+  ...otherCodecs,
+  ...lengths,
+  ...distances,
+  ...Object.entries(factors).map(([value, [count, pace]], output): Row => ({
+    path: 'videoProfiles[].video_framerate',
+    value,
+    expected: `${count} pictures at ${pace} a second of 50 at 25`,
+    job: factorJob,
+    output,
+    quick: true,
+    measure: (bench) => rateOf(bench, count, pace),
+  })),
+  ...(
+    [
+      [true, 52, '26/1'],
+      [false, 50, '25/1'],
+    ] as const
+  ).map(([value, count, pace]): Row => ({
+    path: 'keep_fps',
+    value,
+    expected: `${count} pictures at ${pace} a second of 52 at 26`,
+    job: { ...NO_SOUND, keep_fps: value },
+    source: 'odd',
+    quick: true,
+    measure: (bench) => rateOf(bench, count, pace),
+  })),
+]

@@ -1,0 +1,117 @@
+// In charge of: what depends on the source: optional audio, profiles larger than it, the automatic ladder.
+import { basename } from 'node:path'
+import { probeFile, stream } from '../../support/media/media.ts'
+import { found, refused, type Bench, type Change, type Row } from '../row.ts'
+
+const silent = { audioProfiles: [] }
+
+/** "plain_0_180p.mp4 320x180" for each file. */
+async function sizes(bench: Bench): Promise<string> {
+  const files = await bench.files()
+  const seen = files.map(async ({ path, file }) => {
+    const { width, height } = await stream(file, 'video')
+    return `${basename(path)} ${width}x${height}`
+  })
+  return (await Promise.all(seen)).join(', ')
+}
+
+/** The files with their sizes, and the codes of the warnings. */
+function made(row: Pick<Row, 'path' | 'value' | 'job' | 'source'>, wanted: string, codes: string[] = []): Row {
+  const words = (measured: string, warned: string[]) => `${measured}; ${warned.join(' ') || 'no warning'}`
+  return {
+    ...row,
+    expected: words(wanted, codes),
+    quick: true,
+    measure: async (bench) => {
+      const measured = words(await sizes(bench), await bench.warnings())
+      return found(measured, measured === words(wanted, codes))
+    },
+  }
+}
+
+const two: Change = {
+  ...silent,
+  videoProfiles: [
+    { width: 0, height: 360, video_bitrate: 900 },
+    { width: 0, height: 90, video_bitrate: 200 },
+  ],
+}
+
+const upscaling: Row[] = [
+  made({ path: 'allow_upscaling', value: undefined, job: two }, 'clip_0_360p.mp4 640x360, clip_1_90p.mp4 160x90', [
+    'upscaled',
+  ]),
+  made(
+    { path: 'allow_upscaling', value: true, job: { ...two, allow_upscaling: true } },
+    'clip_0_360p.mp4 640x360, clip_1_90p.mp4 160x90',
+  ),
+  made({ path: 'allow_upscaling', value: false, job: { ...two, allow_upscaling: false } }, 'clip_1_90p.mp4 160x90', [
+    'rung_left_out',
+  ]),
+  made(
+    {
+      path: 'allow_upscaling',
+      value: false,
+      job: { ...silent, allow_upscaling: false, videoProfiles: [{ width: 0, height: 720, video_bitrate: 2600 }] },
+    },
+    'clip_0_180p.mp4 320x180',
+    ['rung_at_source_size'],
+  ),
+]
+
+const auto: Change = { ...silent, ladder: 'auto', videoProfiles: [] }
+
+const ladder: Row[] = [
+  made({ path: 'ladder', value: 'auto', job: auto }, 'clip_0_180p.mp4 320x180'),
+  made(
+    { path: 'ladder', value: 'auto', job: auto, source: 'detail' },
+    'clip_0_360p.mp4 640x360, clip_1_240p.mp4 426x240',
+  ),
+  refused({ path: 'ladder', value: 'auto', job: { ladder: 'auto' } }, 'conflict', 'videoProfiles'),
+]
+
+/** The kinds of streams of the one file, and the codes of the warnings. */
+function streams(value: boolean, source: Row['source'], wanted: string): Row {
+  return {
+    path: 'audioProfiles[].optional',
+    value,
+    expected: wanted,
+    job: { audioProfiles: [{ optional: value }] },
+    ...(source === undefined ? {} : { source }),
+    quick: true,
+    measure: async (bench) => {
+      const kinds = (await probeFile(await bench.file())).streams.map((each) => each.codec_type)
+      const measured = `${kinds.join(' and ')}; ${(await bench.warnings()).join(' ') || 'no warning'}`
+      return found(measured, measured === wanted)
+    },
+  }
+}
+
+const optional: Row[] = [
+  streams(true, undefined, 'video and audio; no warning'),
+  streams(true, 'grey', 'video; audio_left_out'),
+  refused(
+    {
+      path: 'audioProfiles[].optional',
+      value: false,
+      job: { audioProfiles: [{ optional: false }] },
+      source: 'grey',
+    },
+    'audio_stream_missing',
+    'audioProfiles[0].source_stream',
+  ),
+]
+
+/** A whole source has none, so both bounds accept it (what a damaged one gives: test/node/transcoder/pipeline/sources/damaged.test.ts). */
+const errors: Row[] = [0, 1_000_000].map((value) =>
+  made(
+    {
+      path: 'max_source_errors',
+      value,
+      job: { ...silent, max_source_errors: value, videoProfiles: [{ width: 160, height: 90, video_bitrate: 150 }] },
+    },
+    'clip_0_90p.mp4 160x90',
+  ),
+)
+
+export const source: readonly Row[] = [...upscaling, ...ladder, ...optional, ...errors]

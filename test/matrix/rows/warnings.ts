@@ -1,0 +1,275 @@
+// In charge of: every warning code: the smallest job that has it, or the test that shows it where the source is hard to make.
+// Not in charge of: the list of codes (contract/warningCodes.ts).
+import type { WarningCode } from '#contract/warningCodes.ts'
+import { found, shownBy, type Bench, type Change, type Row } from '../row.ts'
+import type { SourceName } from '../sourceClips.ts'
+import { WARNING } from '../parameterValues.ts'
+
+interface Made {
+  source?: SourceName
+  /** What ffmpeg is said not to have. */
+  without?: Parameters<Bench['planned']>[0]
+  also?: readonly WarningCode[]
+}
+
+/** A job whose validation and plan have this warning, and no other one but `also`. */
+function planned(value: WarningCode, when: string, job: Change, { source, without, also = [] }: Made = {}): Row {
+  const wanted = [value, ...also].toSorted().join(', ')
+  return {
+    path: WARNING,
+    value,
+    job,
+    expected: `${when}${also.length === 0 ? '' : ` (with ${also.join(', ')})`}`,
+    ...(source === undefined ? {} : { source }),
+    quick: true,
+    measure: async (bench) => {
+      const codes = [...new Set(await bench.planned(without))].toSorted().join(', ')
+      return found(codes === '' ? 'no warning' : codes, codes === wanted)
+    },
+  }
+}
+
+const shown = (value: WarningCode, when: string, file: string, title: string = `'${value}'`): Row =>
+  shownBy({ path: WARNING, value, expected: when }, `test/${file}`, title)
+
+const SILENT = { audioProfiles: [] }
+const TS = { output_container: 'ts' }
+const HLS = { ...TS, segmented_output_hls: true }
+const TWO = [{ source_stream: '1' }, { source_stream: '2' }]
+const SMALL = { width: 64, height: 64, video_bitrate: 100 }
+
+const request: Row[] = [
+  planned('unknown_field', 'a field that there is not', { colour: 'red' }),
+  planned('no_effect', 'a field that does nothing in this job', { segment_length: 6 }),
+  planned('rounded_to_even', 'an odd width', { videoProfiles: [{ width: 321 }] }),
+  planned('value_clamped', 'a number outside its range', { gop_length: 100 }),
+  planned('provider_assumed', 'a credential without cloud_provider', {
+    input: 'oci://space/films/film.mp4',
+    cloud_credentials: {
+      input: { access_key: 'A', secret_key: 'B', region: 'eu-frankfurt-1' },
+      output: { cloud_provider: 'vendor-store' },
+    },
+  }),
+  planned(
+    'audio_without_source_stream',
+    'an audio profile without source_stream',
+    { audioProfiles: [{ source_stream: undefined }] },
+    { also: ['audio_not_produced'] },
+  ),
+  planned('audio_profile_unused', 'an audio profile that no video profile selects', {
+    audioProfiles: [{}, {}],
+    videoProfiles: [{ audio_profiles: '0' }],
+  }),
+  planned(
+    'audio_bitrate_low',
+    'less than ac3 needs for 6 channels',
+    { audioProfiles: [{ audio_codec: 'ac3', audio_channels: '6', audio_bitrate: '192' }] },
+    { also: ['audio_channels_silent', 'dialnorm_not_in_source'] },
+  ),
+  shown('webhook_left_out', 'the webhook_url of the API key cannot be read', 'worker/operations.test.ts'),
+]
+
+const LEFT_OUT = 'node/transcoder/plan/planJob.test.ts'
+const REAL = 'node/transcoder/analysis/droppedStreams.test.ts'
+const source: Row[] = [
+  shown('afd_left_out', 'an active format description', LEFT_OUT),
+  shown('attachment_left_out', 'an attachment of a Matroska file', REAL),
+  planned(
+    'audio_left_out',
+    'optional audio that the source does not have',
+    { audioProfiles: [{ optional: true }] },
+    { source: 'grey' },
+  ),
+  planned(
+    'audio_not_produced',
+    'an audio profile without source_stream',
+    { audioProfiles: [{ source_stream: undefined }] },
+    { also: ['audio_without_source_stream'] },
+  ),
+  shown('caption_track_left_out', 'a track of captions beside the video', LEFT_OUT),
+  planned('captions_not_found', 'closed_captions of a source that has none', { closed_captions: true }),
+  shown(
+    'captions_removed',
+    'closed captions at another frame rate',
+    'node/transcoder/encoding/captionPassthrough.test.ts',
+  ),
+  shown('cover_art_left_out', 'cover art', REAL),
+  shown('data_left_out', 'a data stream', REAL, 'a broadcast stream: DVB subtitles and data'),
+  shown('dvb_subtitles_left_out', 'DVB subtitles, without ts_profile dvb', REAL),
+  shown('dynamic_metadata_left_out', 'HDR10+ or Dolby Vision', 'node/transcoder/plan/hdr.test.ts'),
+  shown('further_video_left_out', 'a second video stream', REAL),
+  shown('id3_left_out', 'timed ID3', LEFT_OUT),
+  shown('klv_left_out', 'KLV metadata', LEFT_OUT),
+  planned(
+    'other_programs_left_out',
+    'a transport stream of two programs',
+    { program_number: 1, videoProfiles: [SMALL] },
+    { source: 'programs' },
+  ),
+  shown('picture_subtitles_left_out', 'subtitles of Blu-ray or DVD', LEFT_OUT),
+  planned('scte35_left_out', 'cues without scte35_passthough', { ...SILENT, ...TS }, { source: 'cues' }),
+  shown('teletext_left_out', 'teletext, without ts_profile dvb', 'node/transcoder/encoding/broadcast.test.ts'),
+  shown('text_subtitles_left_out', 'text subtitles of a single file', REAL),
+  shown('timecode_left_out', 'a timecode track', REAL),
+  shown('unknown_stream_left_out', 'a stream of an unknown kind', LEFT_OUT),
+  shown('unreadable_audio_left_out', 'audio of a codec that cannot be read', LEFT_OUT),
+]
+
+const DAMAGE = 'node/transcoder/pipeline/sources/damaged.test.ts'
+const damage: Row[] = [
+  shown(
+    'audio_ends_before_video',
+    'audio that ends before the first frame',
+    'node/transcoder/pipeline/sources/shortAudio.test.ts',
+  ),
+  shown('audio_gaps_filled', 'missing audio, with its times', DAMAGE),
+  shown('decode_errors', 'damaged packets, with their count and times', DAMAGE),
+  shown('frames_concealed', 'frames with missing parts, with their count and times', DAMAGE),
+]
+
+const rotated = { video_aspect_ratio: 'rotate_counterclockwise + invert_aspect_ratio' }
+const video: Row[] = [
+  shown(
+    'access_units_late',
+    'an encoder that exceeds its constant rate',
+    'node/transcoder/pipeline/lateAccessUnits.test.ts',
+  ),
+  planned(
+    'bars_added',
+    'an aspect ratio that mpeg2 cannot state',
+    { ...SILENT, video_codec: 'mpeg2', videoProfiles: [{ width: 180, height: 144, video_bitrate: 1000 }] },
+    { source: 'scope' },
+  ),
+  planned('colors_not_converted', 'HDR, and an ffmpeg without zscale', SILENT, { source: 'hdr', without: 'zscale' }),
+  planned(
+    'deinterlaced',
+    'an interlaced source with force_progressive',
+    { ...SILENT, force_progressive: true },
+    { source: 'fields' },
+  ),
+  planned('detelecined', 'film with 3:2 pulldown', { ...SILENT, auto_detelecine_flag: true }, { source: 'film' }),
+  planned('extreme_pixel_aspect', 'samples wider than 2:1', {
+    ...SILENT,
+    videoProfiles: [{ width: 100, height: 180 }],
+  }),
+  shown('frame_rate_assumed', 'a source that states no frame rate', LEFT_OUT),
+  planned(
+    'frame_rate_snapped',
+    '26 frames per second with keep_fps false',
+    { ...SILENT, keep_fps: false },
+    { source: 'odd' },
+  ),
+  planned('gamut_converted', 'SDR in BT.2020', SILENT, { source: 'wide' }),
+  planned('gop_clamped', 'mpeg2 with a GOP of 1500 frames', {
+    ...SILENT,
+    video_codec: 'mpeg2',
+    gop_length: 60,
+    videoProfiles: [{ video_bitrate: 1000 }],
+  }),
+  planned(
+    'hdr_not_kept',
+    'HDR, and an ffmpeg whose hevc has 8 bits',
+    { ...SILENT, video_codec: 'hevc' },
+    { source: 'hdr', without: 'hevcMain10', also: ['tone_mapped'] },
+  ),
+  planned('ip_distance_clamped', 'an ip_distance longer than the GOP', { gop_length: 0.08, ip_distance: 8 }),
+  planned('no_telecine', 'auto_detelecine_flag without pulldown', { auto_detelecine_flag: true }),
+  planned('pictures_repeated', 'mpeg2 at half of 25 frames per second', {
+    ...SILENT,
+    video_codec: 'mpeg2',
+    videoProfiles: [{ video_bitrate: 1000, video_framerate: '1/2x' }],
+  }),
+  planned(
+    'size_rounded',
+    'a source of odd size',
+    { ...SILENT, videoProfiles: [{ width: 0, height: 0 }] },
+    { source: 'uneven_size' },
+  ),
+  planned('size_turned', 'a rotation, and a profile that lies across', { ...SILENT, ...rotated }),
+  planned('tone_mapped', 'HDR as SDR', SILENT, { source: 'hdr' }),
+  shown('variable_frame_rate', 'a variable frame rate', 'node/transcoder/encoding/sourceFormats.test.ts'),
+]
+
+const LARGE = { width: 0, height: 360, video_bitrate: 900 }
+const ladder: Row[] = [
+  planned('rung_at_source_size', 'allow_upscaling false, and every profile larger', {
+    ...SILENT,
+    allow_upscaling: false,
+    videoProfiles: [LARGE],
+  }),
+  planned('rung_left_out', 'allow_upscaling false, and one profile larger', {
+    ...SILENT,
+    allow_upscaling: false,
+    videoProfiles: [LARGE, {}],
+  }),
+  planned('upscaled', 'a profile larger than the source', { ...SILENT, videoProfiles: [LARGE] }),
+  planned('video_profile_left_out', 'a source without video', { audio_output_path: 'audio' }, { source: 'song' }),
+]
+
+const AC3 = { audio_codec: 'ac3', audio_bitrate: '192' }
+const audio: Row[] = [
+  planned('audio_channels_silent', '5.1 of a stereo source', {
+    audioProfiles: [{ audio_channels: '6', audio_bitrate: '384' }],
+  }),
+  shown('audio_layout_unknown', 'nine channels without a layout', 'node/transcoder/plan/downmix.test.ts'),
+  planned(
+    'dialnorm_clamped',
+    'a level that AC-3 cannot state',
+    { audioProfiles: [AC3], audio_volume: 10, videoProfiles: [SMALL] },
+    { source: 'dolby' },
+  ),
+  planned('dialnorm_not_in_source', 'AC-3 of a source without a dialogue level', { audioProfiles: [AC3] }),
+  planned(
+    'dialnorm_shifted',
+    'another volume',
+    { audioProfiles: [AC3], audio_volume: 50, videoProfiles: [SMALL] },
+    { source: 'dolby' },
+  ),
+  shown(
+    'loudness_limited',
+    'peaks that are limited to reach loudness_lufs',
+    'node/transcoder/encoding/audio/loudness.test.ts',
+  ),
+  shown('loudness_not_measured', 'no measurement of the source', 'node/transcoder/plan/loudnessGain.test.ts'),
+  shown('loudness_not_reached', 'a target beyond what peaks allow', 'node/transcoder/encoding/audio/loudness.test.ts'),
+  shown('loudness_of_silence', 'a silent source', 'node/transcoder/encoding/audio/loudness.test.ts'),
+]
+
+const CUES = 'node/transcoder/plan/cuePlan.test.ts'
+const cues: Row[] = [
+  shown('cue_pids_merged', 'cues on two PIDs', CUES),
+  shown('cues_damaged', 'a cue with a wrong CRC', CUES),
+  shown('cues_limited', 'more than 2,000 cues, in manifests', 'node/transcoder/manifests/cueEvents.test.ts'),
+  planned('no_cues', 'scte35_passthough of a source without cues', { ...TS, scte35_passthough: true }),
+  shown('splice_points_limited', 'more than 2,000 splice points', CUES),
+  shown('splice_schedule', 'splice_schedule commands', CUES),
+]
+
+const segmented: Row[] = [
+  planned(
+    'audio_selections_differ',
+    'profiles that select audio of different source streams',
+    {
+      ...HLS,
+      separate_audio: true,
+      audioProfiles: TWO,
+      videoProfiles: ['0', '1'].map((audio_profiles) => ({ ...SMALL, audio_profiles })),
+    },
+    { source: 'tracks' },
+  ),
+  planned(
+    'audio_separated',
+    'two audio tracks in segments of transport streams',
+    { ...HLS, audioProfiles: TWO, videoProfiles: [SMALL] },
+    { source: 'tracks' },
+  ),
+  planned('segment_length_snapped', 'a segment_length between whole GOPs', { ...HLS, segment_length: 1.4 }),
+  planned('segments_are_cmaf', 'hevc in HLS', { ...HLS, video_codec: 'hevc' }),
+  shown(
+    'subtitles_truncated',
+    'more than 16 MB of subtitles',
+    'node/transcoder/pipeline/sources/textSubtitles.test.ts',
+  ),
+]
+
+export const warnings: Row[] = [...request, ...source, ...damage, ...video, ...ladder, ...audio, ...cues, ...segmented]

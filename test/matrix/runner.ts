@@ -1,0 +1,165 @@
+// In charge of: running rows: a job is validated, planned and encoded as the service does it, once for all rows that share it.
+// Not in charge of: what is looked at in the outputs (rows/).
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { validateJob, toSpec, type Validation } from '#contract/job/validateJob.ts'
+import { TaskError } from '../../transcoder/errors.ts'
+import { logoFile, prepareLogo } from '../../transcoder/source/logoImage.ts'
+import { plannedFiles } from '../../transcoder/plan/model/plannedFiles.ts'
+import { createLog } from '../../transcoder/log.ts'
+import { PlanError } from '../../transcoder/plan/model/planError.ts'
+import { runTask } from '../../transcoder/pipeline/runTask.ts'
+import { readSettings } from '../../transcoder/settings.ts'
+import { openWorkspace } from '../../transcoder/workspace.ts'
+import { encode, planOf } from '../support/media/encodeJob.ts'
+import { logoImage } from '../support/media/testLogo.ts'
+import { engine, workspace } from '../support/media/media.ts'
+import { FakeDoor } from '../support/transcoder/fakeTaskApi.ts'
+import { destination } from '../support/transcoder/segmentedTask.ts'
+import { describeTask, requestFor } from '../support/transcoder/attemptFixture.ts'
+import type { Bench, Change, Finding, Row } from './row.ts'
+import { sources, type SourceName } from './sourceClips.ts'
+
+const BASE_URL = 'https://api.example.test'
+const VIDEO = { width: 320, height: 180, video_bitrate: 500 }
+const AUDIO = { audio_bitrate: 128, source_stream: 1 }
+
+/** The base job with what is said beside it. */
+function bodyOf(job: Change): Record<string, unknown> {
+  const { videoProfiles = [{}], audioProfiles = [{}], ...rest } = job
+  return {
+    input: '1',
+    cloud_credentials: { input: { cloud_provider: 'file-upload' } },
+    ...rest,
+    videoProfiles: videoProfiles.map((profile) => ({ ...VIDEO, ...profile })),
+    audioProfiles: audioProfiles.map((profile) => ({ ...AUDIO, ...profile })),
+  }
+}
+
+/** Encoders with several threads do not spend their bits alike twice; the document is to say the same again. */
+const THREADS = 1
+
+interface Made {
+  files: { path: string; file: string }[]
+  warnings: string[]
+  refusal: { code: string; field: string } | null
+}
+
+export interface Lab extends AsyncDisposable {
+  run(row: Row): Promise<Finding>
+}
+
+/** A whole attempt at a segmented job, from the door to the commit. */
+async function segments(body: object, source: string, directory: string): Promise<ReadonlyMap<string, Buffer>> {
+  const judged = validateJob(body, { baseUrl: BASE_URL })
+  if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
+  const door = await new FakeDoor({ bytes: await readFile(source) }).start()
+  try {
+    const takes = { source: false, preview: judged.config.preview !== false, log: false }
+    door.task = { ...describeTask({ container: 'mp4' }), config: judged.config, takes }
+    await runTask(requestFor(door), {
+      engine: await engine(),
+      settings: { ...readSettings({}), workDir: join(directory, 'attempts') },
+      log: createLog(() => undefined),
+      halt: new AbortController(),
+    })
+    const [failure] = door.fails
+    if (failure !== undefined) throw new Error(failure.error?.message ?? failure.reason)
+    // The poster of the source is no output: the service keeps it by itself.
+    const previews = door.previews.map((bytes) => ['(poster of the source)', bytes] as const)
+    return new Map([
+      ...[...destination(door)].map(([path, bytes]) => [path.replace(/^show\//, ''), bytes] as const),
+      ...previews,
+    ])
+  } finally {
+    await door.stop()
+  }
+}
+
+export async function openLab(): Promise<Lab> {
+  const space = await workspace()
+  const { features } = await engine()
+  const clips = new Map<SourceName, Promise<string>>()
+  const jobs = new Map<string, Promise<Made>>()
+
+  function clip(name: SourceName): Promise<string> {
+    const making = clips.get(name) ?? sources[name](space.file)
+    clips.set(name, making)
+    return making
+  }
+
+  async function produce(judged: Validation, source: SourceName): Promise<Made> {
+    const nothing = { files: [], warnings: [] }
+    if (!judged.ok) return { ...nothing, refusal: judged.problems[0]! }
+    const spec = toSpec(judged.config, 'clip.mp4')
+    const room = await openWorkspace(space.file('work'))
+    try {
+      const logo =
+        spec.logo === null
+          ? undefined
+          : {
+              image: await prepareLogo(await engine(), await logoImage(space.file('logo.png')), room),
+              file: logoFile(room),
+            }
+      const { plan, outputs } = await encode(spec, await clip(source), space.path, undefined, logo, THREADS)
+      const files = plannedFiles(plan).map(({ path }, index) => ({ path, file: outputs[index]! }))
+      const warnings = [...judged.warnings, ...plan.warnings].map(({ code }) => code)
+      return { files, warnings, refusal: null }
+    } catch (error) {
+      if (!(error instanceof PlanError || error instanceof TaskError)) throw error
+      const field = (error as { field?: string }).field ?? ''
+      return { ...nothing, refusal: { code: error.code, field } }
+    } finally {
+      await room.remove()
+    }
+  }
+
+  function benchOf(row: Row): Bench {
+    const source = row.source ?? 'plain'
+    const make = (job: Change): Promise<Made> => {
+      const key = JSON.stringify([job, source])
+      const making = jobs.get(key) ?? produce(validateJob(bodyOf(job), { baseUrl: BASE_URL }), source)
+      jobs.set(key, making)
+      return making
+    }
+    const fileOf = async (job: Change, output: number): Promise<string> => {
+      const { files, refusal } = await make(job)
+      const file = files[output]
+      if (file === undefined)
+        throw new Error(refusal === null ? `no output ${output}` : `${refusal.code} at ${refusal.field}`)
+      return file.file
+    }
+    return {
+      features,
+      judged: () => validateJob(bodyOf(row.job), { baseUrl: BASE_URL }),
+      file: () => fileOf(row.job, row.output ?? 0),
+      files: async () => (await make(row.job)).files,
+      objects: async () => segments(bodyOf({ ...row.job, bucket_output_path: 'show' }), await clip(source), space.path),
+      source: () => clip(source),
+      warnings: async () => (await make(row.job)).warnings,
+      planned: async (without) => {
+        const judged = validateJob(bodyOf(row.job), { baseUrl: BASE_URL })
+        if (!judged.ok) throw new Error(judged.problems.map(({ code, field }) => `${code} at ${field}`).join(', '))
+        const programs = await engine()
+        const able = { ...programs.features, ...(without === undefined ? {} : { [without]: false }) }
+        const { plan } = await planOf(toSpec(judged.config, 'clip.mp4'), await clip(source), space.path, programs, able)
+        return [...judged.warnings, ...plan.warnings].map(({ code }) => code)
+      },
+      refusal: async () => (await make(row.job)).refusal,
+      other: (job) => fileOf(job, 0),
+    }
+  }
+
+  return {
+    async run(row) {
+      if (row.measure === null) throw new Error('nothing to measure')
+      try {
+        return await row.measure(benchOf(row))
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        return { measured: `error: ${message.split('\n')[0]}`, ok: false }
+      }
+    },
+    [Symbol.asyncDispose]: () => space[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,61 @@
+// In charge of: what a job must not leave behind, looked for from outside.
+// Not in charge of: its outputs (outputCheck.ts).
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { until, type Service } from '../../support/service.ts'
+
+const OPEN_UPLOADS = 'SELECT key FROM _mf_multipart_uploads WHERE state = 0'
+const OBJECTS = 'SELECT key FROM _mf_objects'
+
+/**
+ * No ffmpeg, no scratch file, no open upload in the own store, no record, within what is promised (I8: five minutes).
+ * @returns a sentence for each that is still there after `ms`
+ */
+export async function remainsOf(service: Service, jobIds: readonly string[], ms: number): Promise<string[]> {
+  const wrong: string[] = []
+  const soon = async (what: string, ask: () => boolean | Promise<boolean>): Promise<void> => {
+    // Files of a live database come and go, and it may be locked for a moment: that says nothing yet.
+    let trouble: string | null = null
+    const isGone = async (): Promise<boolean> => {
+      try {
+        trouble = null
+        return await ask()
+      } catch (error) {
+        trouble = String(error)
+        return false
+      }
+    }
+    await until(what, isGone, ms).catch(() =>
+      wrong.push(trouble === null ? `still there: ${what}` : `${what} cannot be looked for: ${trouble}`),
+    )
+  }
+  await soon('an encoder', () => service.encoders().length === 0)
+  await soon('a scratch file', async () => (await service.leftOver()).length === 0)
+  await soon('an open upload', async () => (await rows(service, OPEN_UPLOADS)).length === 0)
+  await soon('a record', async () => {
+    const keys = await rows(service, OBJECTS)
+    return !keys.some((key) => jobIds.some((jobId) => key.startsWith(`work/${jobId}`)))
+  })
+  return wrong
+}
+
+/** What the local R2 has on disk: its own tables. */
+async function rows(service: Service, sql: string): Promise<string[]> {
+  const found: string[] = []
+  for (const name of await readdir(service.stateDir, { recursive: true })) {
+    if (!/\br2\b.*\.sqlite$/.test(name) || name.includes('metadata')) continue
+    const db = new DatabaseSync(join(service.stateDir, name), { readOnly: true })
+    try {
+      found.push(
+        ...db
+          .prepare(sql)
+          .all()
+          .map((row) => String(row['key'])),
+      )
+    } finally {
+      db.close()
+    }
+  }
+  return found
+}

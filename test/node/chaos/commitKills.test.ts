@@ -1,0 +1,55 @@
+// The short form of `npm run chaos -- --commits all`: real processes are killed while commits are held at chosen steps.
+// CHAOS_SEED=<n> chooses others.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Random } from '../../support/seededRandom.ts'
+import { ROOT } from '../../support/service.ts'
+import { CommitLab, targetsOf, VICTIMS, type Target } from './commitKills.ts'
+import { PLANTED_BUGS } from './plantedCommitBugs.ts'
+import { KINDS, type Kind } from './jobKinds.ts'
+
+const SEED = Number(process.env['CHAOS_SEED'] || 1)
+let lab: CommitLab
+let steps: Record<Kind, string[]>
+beforeAll(async () => {
+  lab = await CommitLab.open({ jobs: 6 })
+  steps = await lab.steps()
+})
+afterAll(() => lab?.[Symbol.asyncDispose]())
+
+/** Of what has an effect, and is therefore worth most: so many of each kind. */
+function chosen(random: Random, victim: (typeof VICTIMS)[number], count: number): Target[] {
+  return KINDS.flatMap((kind) => {
+    const all = targetsOf(kind, steps[kind], victim).filter(({ step }) => !/^(Head|List)/.test(step))
+    return Array.from({ length: count }, (_, n) => all[Math.floor(((n + random.next()) / count) * all.length)]!)
+  })
+}
+
+test('a commit puts what points at others behind them', () => {
+  expect(steps.file).toContain('CompleteMultipartUpload video.mp4')
+  for (const kind of ['segmented', 'tar'] as const) {
+    const puts = steps[kind].filter((step) => /^(Put|Complete)/.test(step))
+    const master = puts.indexOf('PutObject master.m3u8')
+    expect(puts.slice(0, master)).toEqual(expect.arrayContaining(['PutObject video_0/playlist.m3u8']))
+    expect(master).toBeGreaterThan(2)
+  }
+})
+
+test.each(VICTIMS.map((victim, index) => ({ victim, seed: SEED * VICTIMS.length + index })))(
+  `seed $seed (CHAOS_SEED=${SEED}): SIGKILL of $victim while commits are under way: each is carried on, once`,
+  async ({ victim, seed }) => {
+    const random = new Random(seed)
+    const outcomes = await lab.strikeAll(
+      victim,
+      chosen(random, victim, victim === 'runtime and transcoder' ? 2 : 1),
+      random,
+    )
+    expect(outcomes.filter(({ hit, wrong }) => !hit || wrong.length > 0)).toEqual([])
+  },
+  300_000,
+)
+
+test.each(PLANTED_BUGS)('npm run chaos -- --planted can still plant: $name', async ({ file, find }) => {
+  expect((await readFile(join(ROOT, file), 'utf8')).split(find)).toHaveLength(2)
+})

@@ -1,0 +1,248 @@
+// In charge of: real jobs whose store is held at chosen steps of their commits, a blow to real processes while it is, and
+// what is true of each job afterwards.
+// Not in charge of: which steps, how many, what is printed (main.ts).
+import { setTimeout as pause } from 'node:timers/promises'
+import { isAlive } from '../../../scripts/local/processes/processGroup.ts'
+import { S3Server } from '../../fakes/s3Server.ts'
+import { Random } from '../../support/seededRandom.ts'
+import { makeClip, workspace } from '../../support/media/media.ts'
+import { jobOf, ROOT, Service, until } from '../../support/service.ts'
+import { Gate, phasesOf, type Point } from './storeGate.ts'
+import { remainsOf } from './cleanupCheck.ts'
+import { KINDS, shapeOf, type Kind } from './jobKinds.ts'
+import { dangling, differences } from './outputCheck.ts'
+
+/** What SIGKILL ends. Without the transcoder nobody but the record knows what there is to commit. */
+export const VICTIMS = ['runtime', 'transcoder', 'runtime and transcoder'] as const
+export type Victim = (typeof VICTIMS)[number]
+
+export interface Target extends Point {
+  kind: Kind
+  /** The last write of the attempt, before it says that it has finished: it may have to be made again. */
+  isBefore: boolean
+}
+
+export interface Outcome extends Target {
+  victim: Victim
+  /** The job was held there when the blow fell. */
+  hit: boolean
+  wrong: string[]
+}
+
+const KEYS = { accessKey: 'AKIACHAOS7EXAMPLE', secretKey: 'chaos+secret/key' }
+const BUCKET = 'films'
+/** Of the answered phase: the blow falls within so many milliseconds of the answer. */
+const MOMENT_MS = 40
+/** What tidies up behind the end of a job has come by then. */
+const TAIL_MS = 5000
+const TRIES = 3
+/** Above the two minutes after which late writes are removed, within the five that are promised (I8). */
+const REMAINS_MS = 200_000
+
+/** All points of what an undisturbed job did. */
+export function targetsOf(kind: Kind, steps: readonly string[], victim: Victim): Target[] {
+  return steps.flatMap((step, index) =>
+    // A store that lives on finishes what it was asked, whoever asked for it is gone.
+    (victim === 'transcoder' ? (['unanswered'] as const) : phasesOf(step)).map((phase) => ({
+      kind,
+      step,
+      phase,
+      isBefore: index === 0,
+    })),
+  )
+}
+
+export class CommitLab {
+  /** At a time, each held at a point of its own when the blow falls. */
+  readonly #jobs: number
+  readonly #service: Service
+  readonly #s3: S3Server
+  readonly #space: Awaited<ReturnType<typeof workspace>>
+  readonly #input: string
+  readonly #gates = new Map<string, Gate>()
+  readonly #dangling: string[] = []
+
+  private constructor(made: {
+    jobs: number
+    service: Service
+    s3: S3Server
+    space: Awaited<ReturnType<typeof workspace>>
+    input: string
+  }) {
+    this.#jobs = made.jobs
+    this.#service = made.service
+    this.#s3 = made.s3
+    this.#space = made.space
+    this.#input = made.input
+    const gateOf = (line: string): [Gate | undefined, string, string] => {
+      const [, operation = '', root = '', path = ''] = /^(\w+) \w+\/([^/]*)\/?(.*)$/.exec(line) ?? []
+      return [this.#gates.get(root), operation, path]
+    }
+    made.s3.hold = (line, isOpen) => {
+      const [gate, operation, path] = gateOf(line)
+      return gate?.hold(operation, path, isOpen) ?? null
+    }
+    made.s3.gate = (line) => gateOf(line)[0]?.answer() ?? null
+    // At every moment, not only in the end: a reader may come at any.
+    made.s3.watch = () => {
+      const key = made.s3.log.at(-1)?.replace(/^\w+ /, '') ?? ''
+      this.#dangling.push(...dangling(made.s3.objects, key))
+    }
+  }
+
+  /** `root`: a copy of the source. */
+  static async open({ jobs = 8, root = ROOT } = {}): Promise<CommitLab> {
+    const space = await workspace()
+    const clip = await makeClip(space.file('clip.mp4'), { seconds: 4, flags: ['-movflags', '+faststart'] })
+    const s3 = await S3Server.start({ accounts: [KEYS], buckets: [BUCKET] })
+    const env = { ALLOW_PRIVATE_HOSTS: s3.host, TRANSCODERS: String(jobs) }
+    const service = await Service.start(env, root)
+    return new CommitLab({ jobs, service, s3, space, input: await service.upload(clip) })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#service[Symbol.asyncDispose]()
+    await this.#s3[Symbol.asyncDispose]()
+    await this.#space[Symbol.asyncDispose]()
+  }
+
+  /** The steps of a commit that nobody disturbs, by kind: the attempt's last write first, then all until nothing is left to do. */
+  async steps(): Promise<Record<Kind, string[]>> {
+    const jobs = await Promise.all(KINDS.map(async (kind) => this.#submit(kind, null)))
+    const found = await Promise.all(
+      jobs.map(async ({ gate, id }) => {
+        const status = await this.#service.ended(id)
+        const wrong = await this.#check(gate, id, true)
+        if (status.state !== 'ready' || wrong.length > 0)
+          throw new Error(`undisturbed: ${JSON.stringify({ status, wrong })}`)
+        return gate.seen.slice(gate.seen.findLastIndex((step) => /^UploadPart|^PutObject .*attempt-/.test(step)))
+      }),
+    )
+    return Object.fromEntries(KINDS.map((kind, index) => [kind, found[index]!])) as Record<Kind, string[]>
+  }
+
+  /** Blows until all targets have been struck; those at which a job could not be held (a store is waited for 30 s) again. */
+  async strikeAll(
+    victim: Victim,
+    targets: readonly Target[],
+    random: Random,
+    say: (outcome: Outcome) => void = () => undefined,
+  ): Promise<Outcome[]> {
+    const done: Outcome[] = []
+    let left = [...targets]
+    for (let tries = 1; left.length > 0; tries++) {
+      const again: Target[] = []
+      for (let at = 0; at < left.length; at += this.#jobs) {
+        const batch = left.slice(at, at + this.#jobs)
+        const outcomes = await this.#strike(victim, batch, random)
+        for (const [index, outcome] of outcomes.entries()) {
+          say(outcome)
+          if (!outcome.hit && tries < TRIES && outcome.wrong.length === 0) again.push(batch[index]!)
+          else done.push(outcome)
+        }
+      }
+      left = again
+    }
+    return done
+  }
+
+  /** One blow to as many jobs as there are targets. */
+  async #strike(victim: Victim, targets: readonly Target[], random: Random): Promise<Outcome[]> {
+    const service = this.#service
+    await until('the service to be whole', () => this.#isWhole())
+    const jobs = await Promise.all(
+      targets.map(async (target) => ({ target, ...(await this.#submit(target.kind, target)) })),
+    )
+    await this.#awaited(jobs)
+    const hit = jobs.map(({ gate }) => gate.isThere)
+    for (const { gate } of jobs) gate.beforeBlow()
+    if (targets.some(({ phase }) => phase === 'answered')) await pause(random.whole(0, MOMENT_MS))
+    await this.#blow(victim)
+    if (victim === 'transcoder') for (const { gate } of jobs) gate.atEnd()
+    const ended = await Promise.all(jobs.map(({ id }) => service.ended(id, 180_000).catch(() => null)))
+    for (const { gate } of jobs) gate.atEnd()
+    return Promise.all(
+      jobs.map(async ({ target, gate, id }, index) => {
+        const wrong = ended[index] === null ? ['it has not ended'] : await this.#check(gate, id, !target.isBefore)
+        return { ...target, victim, hit: hit[index]!, wrong }
+      }),
+    )
+  }
+
+  /** Until each job is held, or has ended without that, or too much time has passed for a store to be waited for. */
+  async #awaited(jobs: readonly { gate: Gate; id: number }[]): Promise<void> {
+    const overAt = new Map<number, number>()
+    const isThere = async (): Promise<boolean> => {
+      const missing = jobs.filter(({ gate }) => !gate.hasCome)
+      for (const { id } of missing)
+        if (!overAt.has(id) && (await this.#service.status(id))?.job_completed === true) overAt.set(id, Date.now())
+      return missing.every(({ id }) => Date.now() > (overAt.get(id) ?? Number.POSITIVE_INFINITY) + TAIL_MS)
+    }
+    await until('every job to be where it is awaited', isThere).catch(() => undefined)
+  }
+
+  async #isWhole(): Promise<boolean> {
+    return this.#service.transcoders().length === this.#jobs && (await this.#service.isServing())
+  }
+
+  async #blow(victim: Victim): Promise<void> {
+    const service = this.#service
+    const runtime = service.runtime()?.pid
+    const pids = [
+      ...(victim === 'runtime' || victim === 'runtime and transcoder' ? [runtime] : []),
+      ...(victim === 'runtime' ? [] : service.transcoders().map(({ pid }) => pid)),
+    ].filter((pid) => pid !== undefined)
+    if (pids.length === 0) throw new Error(`there is nothing to strike: ${victim}`)
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    await until('it to be gone', () => pids.every((pid) => !isAlive(pid)))
+  }
+
+  async #submit(kind: Kind, point: Point | null): Promise<{ gate: Gate; id: number }> {
+    const root = `job-${this.#gates.size + 1}`
+    const gate = new Gate(root, point)
+    this.#gates.set(root, gate)
+    const output = {
+      cloud_provider: 'aws',
+      access_key: KEYS.accessKey,
+      secret_key: KEYS.secretKey,
+      region: 'us-east-1',
+      endpoint: `http://${this.#s3.host}`,
+    }
+    const id = await this.#service.create(
+      jobOf(this.#input, 'file-upload', {
+        ...shapeOf(kind),
+        bucket_output_path: `s3://${BUCKET}/${root}`,
+        cloud_credentials: { input: { cloud_provider: 'file-upload' }, output },
+      }),
+    )
+    return { gate, id }
+  }
+
+  /** What is wrong with a job that has ended, and with what it left. */
+  async #check(gate: Gate, id: number, once: boolean): Promise<string[]> {
+    const service = this.#service
+    const root = `${BUCKET}/${gate.root}`
+    const status = await until('the status', () => service.status(id))
+    const wrong: string[] = []
+    if (status.state !== 'ready' || status.error) wrong.push(`ended ${status.state}: ${JSON.stringify(status.error)}`)
+    const timeline = (await service.events(id)).map(({ type }) => type)
+    const ends = timeline.filter((type) => ['job.completed', 'job.failed', 'job.cancelled'].includes(type))
+    if (ends.length !== 1) wrong.push(`it has ${ends.length} ends: ${timeline.join(', ')}`)
+    const attempts = timeline.filter((type) => type === 'attempt.started').length
+    if (once && attempts !== 1) wrong.push(`it was encoded ${attempts} times: ${timeline.join(', ')}`)
+    wrong.push(...(await remainsOf(service, [status.job_id], REMAINS_MS)))
+    const isDone = (): boolean =>
+      ![...this.#s3.uploads.values()].some(({ key }) => key.startsWith(`${gate.root}/`)) &&
+      differences(status, this.#s3.objects, root).length === 0
+    // What a failed job leaves differs for good.
+    const ms = status.state === 'ready' ? REMAINS_MS : 0
+    await until('the store to hold the outputs and nothing else', isDone, ms).catch(() => undefined)
+    for (const { key } of this.#s3.uploads.values())
+      if (key.startsWith(`${gate.root}/`)) wrong.push(`an open upload: ${key}`)
+    wrong.push(...differences(status, this.#s3.objects, root))
+    wrong.push(...this.#dangling.filter((sentence) => sentence.startsWith(`${root}/`)))
+    const after = await until('the status', () => service.status(id))
+    if (after.state !== status.state) wrong.push(`it was ${status.state} and is ${after.state}`)
+    return wrong
+  }
+}

@@ -1,0 +1,206 @@
+// In charge of: one run of chaos: a real job on the real service, whose source is held back until a process was struck, and
+// what is true afterwards.
+// Not in charge of: how many runs, what is printed (main.ts), blows between the steps of a commit (commitKills.ts).
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { isAlive } from '../../../scripts/local/processes/processGroup.ts'
+import { Random } from '../../support/seededRandom.ts'
+import { frames, makeClip, workspace } from '../../support/media/media.ts'
+import { MediaServer } from '../../support/http/pausableFileServer.ts'
+import { jobOf, Service, until } from '../../support/service.ts'
+import { segmentsOf } from '../../support/manifests/playlistSegments.ts'
+import { remainsOf } from './cleanupCheck.ts'
+import { KINDS, shapeOf, type Kind } from './jobKinds.ts'
+
+export const BLOWS = [
+  'SIGKILL transcoder',
+  'SIGTERM transcoder',
+  'freeze transcoder until another attempt runs',
+  'SIGKILL ffmpeg',
+  'SIGKILL runtime',
+  'SIGKILL worker process',
+] as const
+
+export interface Blow {
+  seed: number
+  kind: Kind
+  blow: (typeof BLOWS)[number]
+  /** Of the source: no more of it is there for the job before the blow has fallen. 0 = the job is about to look at it. */
+  fraction: number
+}
+
+export interface Result extends Blow {
+  /** The job was under way when the blow fell. */
+  hit: boolean
+  seconds: number
+  wrong: string[]
+}
+
+const SECONDS = 12
+const RATE = 25
+const REMAINS_MS = 60_000
+
+/** Kinds and blows take turns, so that 18 seeds in a row are all pairs of them; how far the job is, is the seed's. */
+export function blowOf(seed: number): Blow {
+  const random = new Random(seed)
+  const blow = BLOWS[seed % BLOWS.length]!
+  const kind = KINDS[(seed + Math.floor(seed / BLOWS.length)) % KINDS.length]!
+  // There is an ffmpeg from the first pictures on.
+  const isEarly = random.chance(0.25) && blow !== 'SIGKILL ffmpeg'
+  return { seed, kind, blow, fraction: isEarly ? 0 : random.whole(20, 95) / 100 }
+}
+
+export class Lab {
+  readonly #service: Service
+  readonly #space: Awaited<ReturnType<typeof workspace>>
+  readonly #media: MediaServer
+
+  private constructor(service: Service, space: Awaited<ReturnType<typeof workspace>>, media: MediaServer) {
+    this.#service = service
+    this.#space = space
+    this.#media = media
+  }
+
+  static async open(): Promise<Lab> {
+    const space = await workspace()
+    const clip = await makeClip(space.file('clip.mp4'), {
+      seconds: SECONDS,
+      // Pictures that carry no captions, so that the held source is first read by the encoder.
+      flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
+    })
+    const media = await MediaServer.start(clip)
+    // Two, so that an attempt can run while an earlier one is frozen.
+    return new Lab(await Service.start({ ALLOW_PRIVATE_HOSTS: media.host, TRANSCODERS: '2' }), space, media)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#service[Symbol.asyncDispose]()
+    await this.#media[Symbol.asyncDispose]()
+    await this.#space[Symbol.asyncDispose]()
+  }
+
+  async run(blow: Blow): Promise<Result> {
+    const began = performance.now()
+    const service = this.#service
+    const media = this.#media
+    await until(
+      'the service to be whole',
+      async () => service.transcoders().length === 2 && (await service.isServing()),
+    )
+    media.hold(blow.fraction)
+    const { requests } = media
+    const paths = { bucket_output_path: 'show', ...shapeOf(blow.kind) }
+    const id = await service.create(jobOf(media.url, 'http', blow.kind === 'file' ? {} : paths))
+    if (blow.fraction > 0)
+      // Not by its progress: an encoder that has swallowed all it was given may stand still before its first report.
+      await until(
+        'the encoder to wait for its source',
+        async () => media.waiting > 0 && (await service.status(id))?.phase === 'transcoding',
+      )
+    else
+      await until(
+        'the job to ask for its source',
+        async () => media.requests > requests && (await this.#runs(id)) === 1,
+      )
+    const hit = (await service.status(id))?.job_completed === false
+    await this.#strike(blow.blow, id)
+    media.release()
+    await until('the service to serve', () => service.isServing())
+    const status = await service.ended(id, 180_000)
+    const wrong: string[] = []
+    try {
+      if (status.state !== 'ready' || status.error) wrong.push(`ended ${status.state}: ${JSON.stringify(status.error)}`)
+      else wrong.push(...(await this.#outputs(status, blow.kind)))
+      wrong.push(...(await remainsOf(service, [status.job_id], REMAINS_MS)))
+    } catch (error) {
+      wrong.push(String(error))
+    }
+    const again = await until('the status', () => service.status(id))
+    if (again.state !== status.state) wrong.push(`it was ${status.state} and is ${again.state}`)
+    return { ...blow, hit, seconds: (performance.now() - began) / 1000, wrong }
+  }
+
+  /** Attempts that have been started. */
+  async #runs(id: number): Promise<number> {
+    const events = await this.#service.events(id).catch(() => [])
+    return events.filter(({ type }) => type === 'attempt.started').length
+  }
+
+  async #strike(blow: Blow['blow'], id: number): Promise<void> {
+    const victim = await this.#victim(blow)
+    if (victim === undefined) throw new Error(`there is nothing to strike: ${blow}`)
+    if (blow.startsWith('SIGKILL')) {
+      process.kill(victim, 'SIGKILL')
+      await until('it to be gone', () => !isAlive(victim))
+    } else if (blow.startsWith('SIGTERM')) process.kill(victim, 'SIGTERM')
+    else {
+      process.kill(victim, 'SIGSTOP')
+      try {
+        await until('another attempt to run', async () => (await this.#runs(id)) > 1)
+      } finally {
+        process.kill(victim, 'SIGCONT')
+      }
+    }
+  }
+
+  async #victim(blow: Blow['blow']): Promise<number | undefined> {
+    const service = this.#service
+    if (blow === 'SIGKILL runtime') return service.runtime()?.pid
+    if (blow === 'SIGKILL worker process') return service.worker()?.pid
+    if (blow === 'SIGKILL ffmpeg') return service.encoders()[0]?.pid
+    // The one that has the job: scratch directories are named by their owners.
+    const owners = (await service.leftOver()).map((name) => Number(/^splicepoint-(\d+)-/.exec(name)?.[1]))
+    return service.transcoders().find(({ pid }) => owners.includes(pid))?.pid
+  }
+
+  /** Everything that is listed is there, as it is described; pictures are counted. */
+  async #outputs(status: PublicStatus, kind: Blow['kind']): Promise<string[]> {
+    const wrong: string[] = []
+    for (const { path, url, size, sha256 } of status.outputs) {
+      const bytes = await fetched(url ?? '')
+      if (bytes?.length !== size || hashOf(bytes) !== sha256) wrong.push(`${path} is not what was recorded`)
+    }
+    if (kind === 'file') {
+      const file = this.#space.file('out.mp4')
+      await writeFile(file, (await fetched(status.outputs[0]?.url ?? '')) ?? '')
+      if ((await frames(file)).length !== SECONDS * RATE) wrong.push(`${(await frames(file)).length} frames`)
+      return wrong
+    }
+    for (const playlist of status.outputs.filter(({ path }) => path.endsWith('/playlist.m3u8'))) {
+      const parts: Buffer[] = []
+      for (const { uri, range } of segmentsOf(((await fetched(playlist.url ?? '')) ?? '').toString())) {
+        const bytes = await fetched(new URL(uri, playlist.url ?? '').href)
+        if (bytes === null) wrong.push(`${playlist.path} points at ${uri}, which is not there`)
+        else parts.push(range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes))
+      }
+      if (playlist.path.includes('audio')) continue
+      const file = this.#space.file('joined.mp4')
+      await writeFile(file, Buffer.concat(parts))
+      const count = (await frames(file)).length
+      if (count !== SECONDS * RATE) wrong.push(`${playlist.path}: ${count} frames`)
+    }
+    const report = status.outputs.find(({ path }) => path.endsWith('/job.json'))
+    const { objects } = JSON.parse(((await fetched(report?.url ?? '')) ?? '{"objects":[]}').toString()) as {
+      objects: { path: string; size: number; sha256: string }[]
+    }
+    if (objects.length === 0) wrong.push('job.json lists nothing')
+    for (const { path, size, sha256 } of objects) {
+      const bytes = await fetched(new URL(path.replace(/^show\//, ''), report?.url ?? '').href)
+      if (bytes?.length !== size || hashOf(bytes) !== sha256) wrong.push(`${path} is not what job.json says`)
+    }
+    return wrong
+  }
+}
+
+async function fetched(url: string): Promise<Buffer | null> {
+  const response = await fetch(url)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  return response.status === 200 ? bytes : null
+}
+
+function hashOf(bytes: Buffer | null): string {
+  return createHash('sha256')
+    .update(bytes ?? '')
+    .digest('hex')
+}

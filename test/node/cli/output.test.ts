@@ -1,0 +1,152 @@
+// In charge of: lists, figures and the progress line, in terminals of every width.
+// Not in charge of: a real terminal (node/service/cli/terminal.test.ts).
+import { describe, expect, it, test } from 'vitest'
+import { jobRead } from '../../../scripts/openapi/examples.ts'
+import { describe as describeJob, jobTable } from '../../../cli/text/describeJob.ts'
+import { limitsText } from '../../../cli/text/describeLimits.ts'
+import { jobProgress, Pace, transferring } from '../../../cli/text/progressState.ts'
+import { drawn } from '../../../cli/text/progressLine.ts'
+import { table } from '../../../cli/text/table.ts'
+import { cut, widthOf, wrap } from '../../../cli/text/terminal.ts'
+import * as units from '../../../cli/text/formatUnits.ts'
+import { publishedLimits } from '#contract/limits.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+
+const running: PublicStatus = {
+  ...jobRead.status,
+  state: 'running',
+  phase: 'transcoding',
+  job_completed: false,
+  tcode_progress: '64',
+  tcode_speed: '12.34',
+  xfer_progress: '58',
+  xfer_speed: '123.4',
+  eta_seconds: 3723,
+  outputs: [],
+}
+
+describe('the progress line', () => {
+  it.each([20, 40, 60, 79, 100, 200])('fits %i columns', (width) => {
+    for (const unicode of [true, false]) {
+      for (const state of [
+        jobProgress(running),
+        jobProgress({ ...running, phase: 'queued', queue_position: 1000 }),
+        transferring('Uploading')(123_456_789, 987_654_321, '12 of 345 files'),
+      ]) {
+        expect(widthOf(drawn(state, width, unicode)), drawn(state, width, unicode)).toBeLessThanOrEqual(width)
+      }
+    }
+  })
+
+  it('shows transcode, transfer, phase and a bar in 80 columns', () => {
+    const line = drawn(jobProgress(running), 79, true)
+    expect(line).toMatch(/^Transcoding +█+░+ +64 % {2}transfer {2}58 % {2}123\.4 MB\/s/)
+    expect(drawn(jobProgress(running), 79, false)).toMatch(/^Transcoding +#+\.+ +64 %/)
+    expect(drawn(jobProgress(running), 100, true)).toContain('12.3x  1:02:03 left')
+  })
+
+  it('says what a job waits for', () => {
+    const waiting = { ...running, phase: 'queued' as const, queue_position: 3 }
+    expect(drawn(jobProgress(waiting), 79, true)).toBe('Queued  3 jobs ahead')
+    expect(jobProgress({ ...running, phase: 'done', state: 'cancelled' }).label).toBe('Cancelled')
+  })
+
+  it('knows the pace of the last seconds', () => {
+    const pace = new Pace(8000)
+    expect(pace.add(0, 0)).toBeNull()
+    expect(pace.add(1000, 1000)).toBe(1000)
+    for (let second = 2; second <= 20; second += 1) pace.add(1000 + (second - 1) * 5000, second * 1000)
+    expect(pace.add(1000 + 20 * 5000, 21_000)).toBe(5000)
+  })
+
+  it('draws a fraction of nothing', () => {
+    expect(transferring('Downloading')(0, 0)).toMatchObject({ fraction: 1 })
+  })
+})
+
+describe('a list', () => {
+  const columns = [{ title: 'ID', right: true }, { title: 'NAME', flexible: true }, { title: 'STATE' }] as const
+  const rows = [
+    ['1', 'film.mp4', 'done'],
+    ['1234', '映画の予告編.mp4', 'transcoding 7 %'],
+    ['20', `${'long '.repeat(30)}name.mp4`, 'failed'],
+  ]
+
+  it('is aligned, also with wide characters, and fits', () => {
+    for (const width of [60, 80, 120]) {
+      const lines = table(columns, rows, width).split('\n')
+      expect(lines).toHaveLength(4)
+      const state = lines.map((line) => widthOf(line.slice(0, line.search(/(STATE|done|transcoding 7 %|failed)$/))))
+      expect(new Set(state).size, lines.join('\n')).toBe(1)
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width)
+    }
+  })
+
+  it('is whole where it is read by a program', () => {
+    expect(table(columns, rows, null)).toContain(rows[2]![1])
+  })
+
+  it('cannot move the cursor', () => {
+    const text = table(columns, [['1', 'a\u001B[2Jb\nc', 'x']], 80)
+    expect(text).not.toContain('\u001B')
+    expect(text.split('\n')).toHaveLength(2)
+  })
+
+  it('of jobs has names, human figures and no address', () => {
+    const job = {
+      _auto_generated_id_: 7,
+      job_id: 'x',
+      cloud: 'vendor-store',
+      updated_at: '2026-11-22T10:00:00.123Z',
+      input: 'http://x.test/uploads/10',
+      metadata: {},
+      status: { ...running, input_name: 'film.mp4' },
+    }
+    const [head, line] = jobTable([job], 80).split('\n')
+    expect(head).toMatch(/^ID {2}NAME +STATE +DURATION +OUTPUT {2}CREATED$/)
+    expect(line).toMatch(/^ 7 {2}film\.mp4 {2}transcoding 64 % /)
+    expect(line).not.toMatch(/http|T10:00/)
+  })
+})
+
+test('a job is described in human units, its addresses whole', () => {
+  const text = describeJob(1, jobRead, 80)
+  expect(text).toMatch(/^Job 1 done/)
+  for (const { url } of jobRead.status.outputs) expect(text).toContain(`\n    ${url}`)
+  for (const line of text.split('\n')) if (!line.includes('://')) expect(widthOf(line)).toBeLessThanOrEqual(80)
+})
+
+test('limits are lines', () => {
+  const text = limitsText(
+    publishedLimits({ maxActiveJobs: 5, maxStoredUploadBytes: null, requestsPerMinute: null }),
+    80,
+  )
+  expect(text).toMatch(/^body_bytes +262 kB \(262144\)$/m)
+  expect(text).toMatch(/^quotas\.stored_upload_bytes +no limit$/m)
+  expect(text).not.toMatch(/\{"|\[object|^\S+$/m)
+})
+
+test.each([
+  [units.bytes(0), '0 bytes'],
+  [units.bytes(1234), '1.23 kB'],
+  [units.bytes(999_600), '1 MB'],
+  [units.bytesOf(1_500_000, 2_000_000_000), '0 of 2 GB'],
+  [units.bitrate(2600), '2.6 Mbps'],
+  [units.duration(3661), '1 h 1 min'],
+  [units.countdown(59.6), '1:00'],
+  [units.ago('2026-11-22T10:00:00Z', Date.parse('2026-11-22T13:10:00Z')), '3 h ago'],
+  [units.until('2026-11-24T10:00:00Z', Date.parse('2026-11-22T10:00:00Z')), 'in 2 days'],
+  [units.range({ low: 9e6, likely: 12e6, high: 15e6 }, units.bytes), 'about 12 MB (9 to 15 MB)'],
+  [units.range({ low: 9e5, likely: 12e6, high: 15e6 }, units.bytes), 'about 12 MB (900 kB to 15 MB)'],
+  [String(units.secondsOf('12h')), '43200'],
+  [String(units.bytesFrom('2GB')), '2000000000'],
+  [cut('film of the year.mp4', 8), 'film of…'],
+  [wrap('one two three', 7, '  '), 'one two\n  three'],
+])('%s', (text, expected) => {
+  expect(text).toBe(expected)
+})
+
+test.each(['x', '12w', '-1', ''])('%j is neither a time nor a size', (text) => {
+  expect(() => units.secondsOf(text)).toThrow(/duration/)
+  expect(() => units.bytesFrom(text === '' ? 'GB' : `${text}x`)).toThrow(/size/)
+})

@@ -1,0 +1,62 @@
+// In charge of: uploads of the client against a service that breaks off in the middle.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../../../client/nodeClient.ts'
+import { workspace } from '../../support/media/media.ts'
+
+const SIZE = 200_000
+const BREAKS_AFTER = 70_000
+const HEADERS = ['upload-offset', 'upload-length', 'upload-metadata']
+
+let space: Awaited<ReturnType<typeof workspace>>
+let server: Server
+let stored: Buffer
+let requests: string[]
+beforeAll(async () => {
+  space = await workspace()
+  server = createServer((request, response) => {
+    requests.push([request.method, request.url, ...HEADERS.map((name) => request.headers[name] ?? '')].join(' ').trim())
+    switch (request.method) {
+      case 'POST':
+        response.writeHead(201, { location: 'http://elsewhere.test/uploads/9' })
+        response.end(JSON.stringify({ uploaded_file_number: 7, input: 'http://x/uploads/7', size: SIZE }))
+        return
+      case 'HEAD':
+        response.writeHead(200, { 'upload-offset': String(stored.length) }).end()
+        return
+      default: {
+        const isFirst = stored.length === 0
+        request.on('data', (chunk: Buffer) => {
+          stored = Buffer.concat([stored, isFirst ? chunk.subarray(0, BREAKS_AFTER - stored.length) : chunk])
+          if (isFirst && stored.length === BREAKS_AFTER) request.socket.destroy()
+        })
+        request.on('end', () => response.writeHead(204, { 'upload-offset': String(stored.length) }).end())
+      }
+    }
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+})
+afterAll(async () => {
+  server?.close()
+  await space?.[Symbol.asyncDispose]()
+})
+
+test('an upload that breaks off goes on from what is stored, at the address of the service', async () => {
+  ;[stored, requests] = [Buffer.alloc(0), []]
+  const bytes = Buffer.from(Array.from({ length: SIZE }, (_, index) => (index * 7919) % 251))
+  await writeFile(space.file('a.mp4'), bytes)
+  const told: number[] = []
+  const client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 'key')
+  const { input } = await client.upload(space.file('a.mp4'), 'a name.mp4', { progress: (at) => told.push(at) })
+  expect(input).toBe('http://x/uploads/7')
+  expect(stored.equals(bytes)).toBe(true)
+  expect(told).toEqual([0, SIZE])
+  expect(requests).toEqual([
+    `POST /uploads  ${SIZE} filename ${Buffer.from('a name.mp4').toString('base64')}`,
+    'PATCH /uploads/7 0',
+    'HEAD /uploads/7',
+    `PATCH /uploads/7 ${BREAKS_AFTER}`,
+  ])
+})

@@ -1,0 +1,445 @@
+// Every field of a request with values that it must not have, and every combination that is not legal: what is said names
+// the field and what is allowed instead. A field of the schema without a row here fails.
+import { describe, expect, test } from 'vitest'
+import { audioProfile, credential, jobFields, jobRequest, videoProfile } from '#contract/job/requestSchema.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import { accept, names, refuse, request } from '../requestFixture.ts'
+
+/** Values that are refused with that code. `undefined` = the field is left out. */
+type Row = [code: string, ...values: unknown[]]
+const flag: Row[] = [['invalid_type', 'true', 1, {}, [true]]]
+const long = 'x'.repeat(20_000)
+const text: Row[] = [
+  ['invalid_type', 1, true, {}, []],
+  ['invalid_length', long],
+]
+/** As numbers and as text. */
+const outsideOf = (values: number[]): Row => ['out_of_range', ...values, ...values.map(String)]
+const whole = (...outside: number[]): Row[] => [
+  ['invalid_type', 'many', '1.5', true, {}, [], 1.5, Number.NaN, Number.POSITIVE_INFINITY],
+  outsideOf(outside),
+]
+const number = (...outside: number[]): Row[] => [
+  ['invalid_type', 'many', '1e1', '', true, {}, [], Number.NaN, Number.NEGATIVE_INFINITY],
+  outsideOf(outside),
+]
+const choice = (...others: unknown[]): Row[] => [['invalid_value', ...others, 'nonsense', 'a'.repeat(5000)]]
+
+const top: Record<keyof typeof jobFields.shape, Row[]> = {
+  input: [['required', undefined], ['required'], ['invalid_type', true, {}, []], ['invalid_length', '', long]],
+  output_container: choice('mkv', 'MP4', 1, true),
+  ts_mode_input_audio_source_stream_count: whole(-1, 101),
+  audio_output_path: [...text, ['invalid_output_path', '../up', '/abs', 'a//b', 's3://bucket/a', 'x'.repeat(1000)]],
+  bucket_output_path: [...text, ['invalid_output_path', '../up', '/abs', 'a//b', 'gs://bucket/a']],
+  master_variant_mode: flag,
+  separate_audio: flag,
+  segmented_output_hls: flag,
+  segmented_output_dash: flag,
+  segment_length: number(),
+  video_codec: choice('h264', 'vp9', 'H.264'),
+  ip_distance: whole(),
+  gop_length: number(),
+  scte35_passthough: flag,
+  scte35_passthrough: flag,
+  scte35_pid_remap: whole(0, 31, 8191, -2),
+  ts_profile: choice('isdb', 'DVB'),
+  service_name: [
+    ['invalid_type', true, {}, []],
+    ['invalid_length', 'x'.repeat(41)],
+    ['invalid_value', 'a\nb'],
+  ],
+  service_provider: [
+    ['invalid_type', true, {}, []],
+    ['invalid_length', 'x'.repeat(41)],
+    ['invalid_value', 'a\u0000b'],
+  ],
+  service_id: whole(0, 65_536),
+  transport_stream_id: whole(-1, 65_536),
+  pmt_pid: whole(0, 31, 8187),
+  video_pid: whole(0, 31, 8187),
+  audio_pid: whole(0, 31, 8187),
+  create_tar_file: flag,
+  audio_volume: number(-1, 200.5),
+  h264_quality: choice('BEST', 'fast', 3),
+  video_aspect_ratio: choice('4:3', 'rotate'),
+  rotation_blackness: number(-1, 101),
+  closed_captions: flag,
+  force_progressive: flag,
+  keep_fps: flag,
+  logo_url: [
+    ['invalid_type', 1, true, {}],
+    ['invalid_length', long],
+    ['invalid_value', 'logo.png', 'ftp://example.com/logo.png', 'file:///etc/passwd'],
+    ['user_info_in_address', 'https://me:secret@example.com/logo.png'],
+  ],
+  auto_detelecine_flag: flag,
+  picture_transform: choice('mirror', 'None'),
+  loudness_lufs: number(-40.5, -4.5),
+  dynamic_range: choice('hdr', true),
+  program_number: whole(0, 65_536, -1),
+  max_source_errors: whole(-1, 1_000_001),
+  webhook_url: [
+    ['invalid_type', 1, true, {}],
+    ['invalid_length', long],
+    ['invalid_value', 'hook', 'ftp://example.com/hook'],
+    ['user_info_in_address', 'https://me:secret@example.com/hook'],
+  ],
+  thumbnails: flag,
+  preview: flag,
+  logo_position: choice('middle'),
+  logo_opacity: number(-1, 101),
+  cache_control: [
+    ['invalid_type', 1, true, {}, []],
+    ['invalid_length', `max-age=1, ${'x'.repeat(200)}`],
+    [
+      'invalid_value',
+      'public max-age=60',
+      'public,',
+      ', public',
+      'max-age=',
+      '=60',
+      'max-age="60',
+      'public\r\nx-evil: 1',
+      'public\n',
+      ' public',
+      'öffentlich',
+      'note="\u0000"',
+      'note="ü"',
+    ],
+  ],
+  program_start_time: [['invalid_value', 1, 'on', true]],
+  allow_upscaling: flag,
+  ladder: choice('Auto', true),
+  preset: [
+    ['invalid_type', 1, true, {}, []],
+    ['invalid_length', '', long],
+  ],
+  metadata: [
+    ['invalid_type', 'a', 1, true, []],
+    ['invalid_length', Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`n${n}`, '']))],
+  ],
+}
+
+const video: Record<keyof typeof videoProfile.shape, Row[]> = {
+  output: [...text, ['invalid_output_path', '../up', '/abs', 'a/', 'a\nb', 's3://bucket/a']],
+  width: [['required', undefined, null], ...whole(1, 15, 7681, -2)],
+  height: [['required', undefined, null], ...whole(1, 15, 4321, -2)],
+  video_bitrate_mode: choice('abr', 'CBR'),
+  video_bitrate: [
+    ['required', undefined, null],
+    ['invalid_type', 'fast', true, Number.POSITIVE_INFINITY],
+    ['out_of_range', -1],
+    ['video_bitrate_too_low', 0, 99, 2250],
+    ['video_bitrate_too_high', 300_001],
+  ],
+  video_framerate: choice('3x', 1),
+  audio_profiles: [
+    ['invalid_type', [0], true, {}],
+    ['invalid_value', '8', 'all', '0,', '-1', 0.5],
+    ['out_of_range', '1', 7, '0,1'],
+  ],
+  video_format: choice('interlaced'),
+}
+
+const audio: Record<keyof typeof audioProfile.shape, Row[]> = {
+  audio_codec: choice('opus', 'AAC'),
+  audio_channels: choice(1, '8', 2.5),
+  audio_bitrate: [...choice(100, '257', 0), ['audio_bitrate_not_allowed', 768]],
+  primary_audio_downmix_to_stereo: flag,
+  downmix: choice('stereo', 1),
+  downmix_lfe: flag,
+  source_stream: choice(0, 9, 'one'),
+  dolby_digital_dialnorm: whole(-1, 32),
+  optional: flag,
+}
+
+const secret: Row[] = [
+  ['invalid_type', 1, true, {}],
+  ['invalid_length', long],
+]
+const line: Row[] = [...secret, ['invalid_value', 'two\nlines']]
+const store: Record<keyof typeof credential.shape, Row[]> = {
+  cloud_provider: choice('azure', 1),
+  access_key: secret,
+  secret_key: secret,
+  region: line,
+  tenancy_ocid: line,
+  user_ocid: line,
+  oci_fingerprint: line,
+  project_id: line,
+  client_email: line,
+  client_id: line,
+  private_key_id: line,
+  private_key: secret,
+  session_token: secret,
+  endpoint: [...secret, ['not_available', 'https://store.example.com']],
+}
+
+/** The sentence of specification 7.1 is given: it names neither the field nor the other bound. */
+const GIVEN = /^bitrate for this profile and codec should be at (least|most) \d+$/
+
+/** The message alone is enough to mend the request: it names the field and each value that is allowed, or the bounds. */
+function expectTold(problem: Problem): void {
+  const { message, field, allowed = [], minimum, maximum } = problem
+  if (GIVEN.test(message)) return
+  expect(message).toContain(
+    field
+      .split('.')
+      .at(-1)!
+      .replace(/\[\d+\]$/, ''),
+  )
+  for (const value of allowed) expect(message).toContain(String(value))
+  if (minimum !== undefined) expect(message).toContain(String(minimum))
+  if (maximum !== undefined) expect(message).toContain(String(maximum))
+  expect(message.length).toBeLessThan(500)
+}
+
+function rows(table: Record<string, Row[]>): [field: string, code: string, value: unknown][] {
+  return Object.entries(table).flatMap(([field, list]) =>
+    list.flatMap(([code, ...values]) => values.map((value): [string, string, unknown] => [field, code, value])),
+  )
+}
+
+/** Codes of what is said about a field. Nothing else may be blamed for it, and each sentence must be enough. */
+function blamed(body: unknown, field: string): string[] {
+  const problems = refuse(body)
+  expect(problems.filter((problem) => problem.field !== field)).toEqual([])
+  for (const problem of problems) expectTold(problem)
+  return problems.map((problem) => problem.code)
+}
+
+describe('every field', () => {
+  test('of the schema has its rows, and lists are told of too', () => {
+    expect(Object.keys(top)).toEqual(expect.arrayContaining(Object.keys(jobFields.shape)))
+    expect(Object.keys(video)).toEqual(expect.arrayContaining(Object.keys(videoProfile.shape)))
+    expect(Object.keys(audio)).toEqual(expect.arrayContaining(Object.keys(audioProfile.shape)))
+    expect(Object.keys(store)).toEqual(expect.arrayContaining(Object.keys(credential.shape)))
+    const lists = ['videoProfiles', 'audioProfiles', 'cloud_credentials']
+    expect(Object.keys(jobRequest.shape).filter((name) => !Object.hasOwn(top, name))).toEqual(lists)
+    for (const list of Object.values({ ...top, ...video, ...audio, ...store })) expect(list.length).toBeGreaterThan(0)
+  })
+  test.each(rows(top))('%s: %s for %j', (field, code, value) => {
+    expect(blamed(request({ [field]: value }), field)).toContain(code)
+  })
+  test.each(rows(video))('videoProfiles[0].%s: %s for %j', (field, code, value) => {
+    expect(blamed(request({}, { [field]: value }), `videoProfiles[0].${field}`)).toContain(code)
+  })
+  test.each(rows(audio))('audioProfiles[0].%s: %s for %j', (field, code, value) => {
+    expect(blamed(request({}, {}, { [field]: value }), `audioProfiles[0].${field}`)).toContain(code)
+  })
+  test.each(rows(store))('cloud_credentials.input.%s: %s for %j', (field, code, value) => {
+    const input = { cloud_provider: 'file-upload', [field]: value }
+    const problems = refuse(request({ cloud_credentials: { input } }))
+    const told = problems.filter((problem) => problem.field === `cloud_credentials.input.${field}`)
+    expect(told.map((problem) => problem.code)).toContain(code)
+    for (const problem of told) expectTold(problem)
+  })
+  test.each([
+    ['videoProfiles', 'required', undefined],
+    ['videoProfiles', 'invalid_type', {}],
+    ['videoProfiles', 'invalid_length', []],
+    [
+      'videoProfiles',
+      'invalid_length',
+      Array.from({ length: 17 }, () => ({ width: 0, height: 0, video_bitrate: 500 })),
+    ],
+    ['ladder', 'invalid_value', 'Auto'],
+    ['audioProfiles', 'required', undefined],
+    ['audioProfiles', 'invalid_type', 'none'],
+    ['audioProfiles', 'invalid_length', Array.from({ length: 9 }, () => ({ source_stream: 1 }))],
+    ['cloud_credentials', 'required', undefined],
+    ['cloud_credentials', 'invalid_type', []],
+  ])('%s: %s for %j', (field, code, value) => {
+    const problems = refuse(request({ [field]: value }))
+    const told = problems.filter((problem) => problem.field === field)
+    expect(told.map((problem) => problem.code)).toEqual([code])
+    for (const problem of told) expectTold(problem)
+  })
+})
+
+describe('every combination that is not legal', () => {
+  const mpeg2 = { video_bitrate: 8000 }
+  const cases: [title: string, body: unknown, code: string, field: string, ...says: string[]][] = [
+    ['video profiles with a ladder', request({ ladder: 'auto' }), 'conflict', 'videoProfiles', 'ladder "auto"'],
+    ...[32, 40, 448, 768].map((kbps): (typeof cases)[number] => [
+      `mp2 stereo at ${kbps}`,
+      request({}, {}, { audio_codec: 'mp2', audio_bitrate: kbps }),
+      'audio_bitrate_not_allowed',
+      'audioProfiles[0].audio_bitrate',
+      '64, 96, 128, 192, 256, 384',
+    ]),
+    ...(['aac', 'ac3'] as const).map((codec): (typeof cases)[number] => [
+      `${codec} stereo at 768`,
+      request({}, {}, { audio_codec: codec, audio_bitrate: 768 }),
+      'audio_bitrate_not_allowed',
+      'audioProfiles[0].audio_bitrate',
+      '32, 40, 64, 96, 128, 192, 256, 384, 448',
+    ]),
+    ...(['aac', 'ac3'] as const).flatMap((codec) =>
+      [32, 40].map((kbps): (typeof cases)[number] => [
+        `${codec} 5.1 at ${kbps}`,
+        request({}, {}, { audio_codec: codec, audio_channels: 6, audio_bitrate: kbps }),
+        'audio_bitrate_not_allowed',
+        'audioProfiles[0].audio_bitrate',
+        '64, 96, 128, 192, 256, 384, 448',
+      ]),
+    ),
+    [
+      'ac3 5.1 at 768',
+      request({}, {}, { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: 768 }),
+      'audio_bitrate_not_allowed',
+      'audioProfiles[0].audio_bitrate',
+      '64, 96, 128, 192, 256, 384, 448',
+    ],
+    [
+      'mp2 with six channels',
+      request({}, {}, { audio_codec: 'mp2', audio_channels: 6 }),
+      'unsupported_combination',
+      'audioProfiles[0].audio_channels',
+      'use 2, or aac or ac3',
+    ],
+    [
+      'a downmix is judged as stereo',
+      request({}, {}, { audio_channels: 6, audio_bitrate: 768, primary_audio_downmix_to_stereo: true }),
+      'audio_bitrate_not_allowed',
+      'audioProfiles[0].audio_bitrate',
+      'with 2 channels',
+    ],
+    ...(['hls', 'silverlight'] as const).flatMap((container): typeof cases => [
+      [
+        `mpeg2 in ${container}`,
+        request({ output_container: container, video_codec: 'mpeg2' }, mpeg2),
+        'unsupported_combination',
+        'video_codec',
+        'h.264',
+      ],
+      [
+        `mp2 in ${container}`,
+        request({ output_container: container }, {}, { audio_codec: 'mp2' }),
+        'unsupported_combination',
+        'audioProfiles[0].audio_codec',
+        'aac',
+      ],
+    ]),
+    ...['segmented_output_hls', 'segmented_output_dash'].map((name): (typeof cases)[number] => [
+      `mpeg2 with ${name}`,
+      request({ [name]: true, video_codec: 'mpeg2' }, mpeg2),
+      'unsupported_combination',
+      'video_codec',
+      'h.264',
+      'hevc',
+    ]),
+    [
+      'hevc in silverlight',
+      request({ output_container: 'silverlight', video_codec: 'hevc' }),
+      'unsupported_combination',
+      'video_codec',
+      'h.264',
+    ],
+    [
+      'ac3 in silverlight',
+      request({ output_container: 'silverlight' }, {}, { audio_codec: 'ac3' }),
+      'unsupported_combination',
+      'audioProfiles[0].audio_codec',
+      'aac',
+    ],
+    [
+      'mpeg2 beyond its levels',
+      request({ video_codec: 'mpeg2' }, { width: 3840, height: 2160, video_bitrate: 20_000 }),
+      'unsupported_combination',
+      'videoProfiles[0]',
+      '1920x1152',
+    ],
+    [
+      'a bitrate below the minimum of specification 8',
+      request({}, { video_bitrate: 2250 }),
+      'video_bitrate_too_low',
+      'videoProfiles[0].video_bitrate',
+      'bitrate for this profile and codec should be at least 2300',
+    ],
+    [
+      'a bitrate above the highest level',
+      request({ video_codec: 'hevc' }, { video_bitrate: 60_001 }),
+      'video_bitrate_too_high',
+      'videoProfiles[0].video_bitrate',
+      'at most 60000',
+    ],
+    [
+      'two spellings that contradict each other: cues',
+      request({ scte35_passthrough: true, scte35_passthough: false }),
+      'conflict',
+      'scte35_passthrough',
+      'scte35_passthough',
+      'send only one of them',
+    ],
+    [
+      'two spellings that contradict each other: audio',
+      request({ separate_audio: true, master_variant_mode: false }),
+      'conflict',
+      'separate_audio',
+      'master_variant_mode',
+      'send only one of them',
+    ],
+    [
+      'a loudness and a volume',
+      request({ loudness_lufs: -23, audio_volume: 50 }),
+      'conflict',
+      'loudness_lufs',
+      'audio_volume',
+      'leave one of them out',
+    ],
+    [
+      'two outputs at one key',
+      request({
+        videoProfiles: ['a.mp4', './a.mp4'].map((output) => ({ output, width: 0, height: 0, video_bitrate: 500 })),
+      }),
+      'output_path_conflict',
+      'videoProfiles[1].output',
+      'videoProfiles[0].output',
+      'needs its own',
+    ],
+    [
+      'an output with the name of an audio file',
+      request({ audio_output_path: 'a' }, { output: 'a/x_audio_0.m4a' }),
+      'output_path_conflict',
+      'videoProfiles[0].output',
+      'audioProfiles[0]',
+      'use another',
+    ],
+    [
+      'file-upload as output',
+      request({
+        cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'file-upload' } },
+      }),
+      'invalid_value',
+      'cloud_credentials.output.cloud_provider',
+      'vendor-store',
+    ],
+    [
+      'an audio profile that is not there',
+      request({ audioProfiles: [] }, { audio_profiles: '0' }),
+      'out_of_range',
+      'videoProfiles[0].audio_profiles',
+      'audioProfiles is empty',
+    ],
+  ]
+  test.each(cases)('%s', (_title, body, code, field, ...says) => {
+    const problem = refuse(body).find((found) => found.field === field && found.code === code)
+    expect(problem, JSON.stringify(refuse(body))).toBeDefined()
+    for (const part of says) expect(problem!.message).toContain(part)
+    for (const value of problem!.allowed ?? []) expect(problem!.message).toContain(String(value))
+  })
+
+  test('ac3 with six channels below 224 is a warning that names the number', () => {
+    for (const kbps of [64, 96, 128, 192]) {
+      const surround = { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: kbps }
+      const { warnings } = accept(request({}, {}, surround))
+      expect(names(warnings)).toEqual(['audio_bitrate_low audioProfiles[0].audio_bitrate'])
+      expect(warnings[0]!.message).toContain('224')
+    }
+    for (const kbps of [256, 384, 448]) {
+      const surround = { audio_codec: 'ac3', audio_channels: 6, audio_bitrate: kbps }
+      expect(accept(request({}, {}, surround)).warnings).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,37 @@
+// In charge of: the smallest valid request, and running validation on a variation of it.
+import { validateJob, type JobConfig, type JobSecrets } from '#contract/job/validateJob.ts'
+import type { Problem, Warning } from '#contract/errorCodes.ts'
+
+export const BASE_URL = 'https://api.example.test'
+
+type Json = Record<string, unknown>
+
+/** The canonical sample: only `cloud_credentials.input`, an empty `output`, numbers where the table says string. */
+export function request(changes: Json = {}, video: Json = {}, audio: Json = {}): Json {
+  return {
+    input: `${BASE_URL}/uploads/12`,
+    videoProfiles: [
+      { output: '', width: 1920, height: 1080, video_bitrate_mode: 'cbr', video_bitrate: 2400, ...video },
+    ],
+    audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 256, source_stream: 1, ...audio }],
+    cloud_credentials: { input: { cloud_provider: 'file-upload' } },
+    ...changes,
+  }
+}
+
+export function accept(body: unknown): { config: JobConfig; secrets: JobSecrets; warnings: Warning[] } {
+  const result = validateJob(body, { baseUrl: BASE_URL })
+  if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.problems)}`)
+  return result
+}
+
+export function refuse(body: unknown): Problem[] {
+  const result = validateJob(body, { baseUrl: BASE_URL })
+  if (result.ok) throw new Error(`accepted: ${JSON.stringify(result.config)}`)
+  return result.problems
+}
+
+/** `code field` of every problem or warning. */
+export function names(found: (Problem | Warning)[]): string[] {
+  return found.map((each) => `${each.code} ${each.field}`)
+}

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest'
+import type { JobErrorCode } from '#contract/errorCodes.ts'
+import type { TaskEvent, TaskLife, TaskState } from '#contract/task/lifecycle.ts'
+import { jobState, LONG_ATTEMPT_MS, MAX_LOST_ATTEMPTS, terminal, transition } from '#contract/task/lifecycle.ts'
+
+const states: TaskState[] = ['queued', 'starting', 'running', 'committing', 'completed', 'failed', 'cancelled']
+const life = (state: TaskState, change: Partial<TaskLife> = {}): TaskLife => ({
+  kind: 'transcode',
+  state,
+  attempt: 3,
+  lost: 1,
+  starts_failed: 0,
+  ...change,
+})
+const permanent = { code: 'source_not_media', message: 'not a media file' } as const
+const passing = { code: 'source_unreachable', message: 'away' } as const
+
+const events: TaskEvent[] = [
+  { type: 'claim' },
+  { type: 'start_failed', attempt: 3, reason: 'no_answer' },
+  { type: 'started', attempt: 3 },
+  { type: 'lost', attempt: 3, ranMs: 0 },
+  { type: 'evicted', attempt: 3 },
+  { type: 'attempt_failed', attempt: 3, error: permanent },
+  { type: 'finish', attempt: 3 },
+  { type: 'planned', attempt: 3 },
+  { type: 'committed', attempt: 3 },
+  { type: 'commit_failed', attempt: 3, error: permanent },
+  { type: 'cancel' },
+  { type: 'deadline' },
+]
+
+describe('which event moves a task from which state', () => {
+  // Rows: events; columns: the states above. A dash is a refusal.
+  test.each([
+    ['claim', 'starting - - - - - -'],
+    ['start_failed', '- queued - - - - -'],
+    ['started', '- running - - - - -'],
+    ['lost', '- queued queued - - - -'],
+    ['evicted', '- queued queued - - - -'],
+    ['attempt_failed', '- failed failed - - - -'],
+    ['finish', '- - committing - - - -'],
+    ['planned', '- - - - - - -'],
+    ['committed', '- - - completed - - -'],
+    ['commit_failed', '- - - failed - - -'],
+    ['cancel', 'cancelled cancelled cancelled - - - -'],
+    ['deadline', 'failed failed failed - - - -'],
+  ])('%s: %s', (type, row) => {
+    const event = events.find((candidate) => candidate.type === type)!
+    const got = states.map((state) => {
+      const decided = transition(life(state), event)
+      return decided.ok ? decided.next.state : '-'
+    })
+    expect(got.join(' ')).toBe(row)
+  })
+})
+
+test('a dry run ends with its plan, in one step, and has nothing to commit', () => {
+  const plan = (state: TaskState): TaskLife => life(state, { kind: 'plan' })
+  const got = (type: string) =>
+    states.map((state) => {
+      const decided = transition(
+        plan(state),
+        events.find((candidate) => candidate.type === type)!,
+      )
+      return decided.ok ? decided.next.state : '-'
+    })
+  expect(got('planned').join(' ')).toBe('- - completed - - - -')
+  expect(got('finish').join(' ')).toBe('- - - - - - -')
+  expect(got('lost').join(' ')).toBe('- queued queued - - - -')
+  expect(got('cancel').join(' ')).toBe('cancelled cancelled cancelled - - - -')
+  expect(transition(plan('running'), { type: 'planned', attempt: 3 })).toMatchObject({
+    effects: ['release_slot', 'settle', 'schedule'],
+  })
+  expect(transition(plan('running'), { type: 'planned', attempt: 2 })).toEqual({ ok: false, refusal: 'stale' })
+  expect(transition(plan('completed'), { type: 'planned', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+})
+
+test('terminal states never change, whatever comes (I2)', () => {
+  for (const state of states.filter((name) => terminal[name])) {
+    for (const event of events) expect(transition(life(state), event).ok, `${state} ${event.type}`).toBe(false)
+  }
+})
+
+test('an event of another attempt is stale in every state (I3)', () => {
+  for (const state of states) {
+    for (const event of events) {
+      if (!('attempt' in event)) continue
+      for (const attempt of [2, 4]) {
+        expect(transition(life(state), { ...event, attempt })).toEqual({ ok: false, refusal: 'stale' })
+      }
+    }
+  }
+})
+
+test('only a claim raises the fence, by one', () => {
+  for (const state of states) {
+    for (const event of events) {
+      const decided = transition(life(state), event)
+      const attempt = decided.ok ? decided.next.attempt : null
+      expect([null, event.type === 'claim' ? 4 : 3]).toContain(attempt)
+    }
+  }
+})
+
+const failed: TaskEvent = { type: 'start_failed', attempt: 3, reason: 'no_answer' }
+
+test('starts that go on failing wait longer and longer, a minute at most, until one succeeds', () => {
+  const delays = [0, 1, 2, 3, 4, 5, 6, 100].map((before) => {
+    const decided = transition(life('starting', { starts_failed: before }), failed)
+    return decided.ok ? [decided.next.starts_failed, decided.delayMs] : null
+  })
+  const seconds = [2, 4, 8, 16, 32, 60, 60, 60]
+  expect(delays).toEqual(seconds.map((value, index) => [[1, 2, 3, 4, 5, 6, 7, 101][index], value * 1000]))
+  expect(transition(life('starting', { starts_failed: 7 }), { type: 'started', attempt: 3 })).toMatchObject({
+    next: { starts_failed: 0 },
+  })
+})
+
+test('an eviction is nobody’s fault: it is not counted, however often', () => {
+  const often = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+  expect(transition(often, { type: 'evicted', attempt: 3 })).toMatchObject({
+    next: { state: 'queued', lost: MAX_LOST_ATTEMPTS - 1 },
+    effects: ['release_slot', 'schedule'],
+  })
+})
+
+test('a start that failed is not counted as lost; a lost attempt is', () => {
+  expect(transition(life('starting'), failed)).toMatchObject({ next: { lost: 1 } })
+  expect(transition(life('running'), { type: 'lost', attempt: 3, ranMs: 0 })).toMatchObject({ next: { lost: 2 } })
+  expect(transition(life('running'), { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
+    next: { state: 'queued', lost: 2 },
+  })
+})
+
+test.each([
+  ['soon lost', 0, 'attempts_exhausted'],
+  ['lost after a long run', LONG_ATTEMPT_MS, 'too_long_for_one_attempt'],
+])('one lost attempt too many ends the job: %s', (_title, ranMs, code) => {
+  const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+  expect(transition(last, { type: 'lost', attempt: 3, ranMs })).toMatchObject({
+    next: { state: 'failed' },
+    error: { code },
+  })
+})
+
+test('a passing error that passes too often is named itself', () => {
+  const last = life('running', { lost: MAX_LOST_ATTEMPTS - 1 })
+  expect(transition(last, { type: 'attempt_failed', attempt: 3, error: passing })).toMatchObject({
+    next: { state: 'failed' },
+    error: passing,
+  })
+})
+
+test('what is lost comes again within seconds; where a source or a store is away, it is given minutes', () => {
+  const delays = (event: TaskEvent): number[] =>
+    [0, 1, 2].map((lost) => {
+      const decided = transition(life('running', { lost }), event)
+      return decided.ok ? decided.delayMs : -1
+    })
+  const failed = (code: JobErrorCode, details?: Record<string, unknown>): TaskEvent => ({
+    type: 'attempt_failed',
+    attempt: 3,
+    error: { code, message: 'away', ...(details === undefined ? {} : { details }) },
+  })
+  expect(delays({ type: 'lost', attempt: 3, ranMs: 0 })).toEqual([1000, 2000, 4000])
+  expect(delays(failed('disk_full'))).toEqual([1000, 2000, 4000])
+  for (const code of ['source_unreachable', 'output_unreachable'] as const) {
+    expect(delays(failed(code))).toEqual([15_000, 45_000, 135_000])
+    // Retry-After, as far as it is believed.
+    expect(delays(failed(code, { retry_after: 60 }))).toEqual([60_000, 60_000, 135_000])
+    expect(delays(failed(code, { retry_after: 86_400 }))).toEqual([135_000, 135_000, 135_000])
+    expect(delays(failed(code, { retry_after: '60' }))).toEqual([15_000, 45_000, 135_000])
+  }
+})
+
+test('every transition that ends an attempt gives its slot back, and one that ends the job settles it', () => {
+  for (const state of states) {
+    for (const event of events) {
+      const decided = transition(life(state), event)
+      if (!decided.ok) continue
+      const held = state === 'starting' || state === 'running'
+      const holds = decided.next.state === 'starting' || decided.next.state === 'running'
+      const released = decided.effects.some((effect) => effect === 'release_slot' || effect === 'rest_slot')
+      expect(released, `${state} ${event.type}`).toBe(held && !holds)
+      expect(decided.effects.includes('settle'), `${state} ${event.type}`).toBe(terminal[decided.next.state])
+    }
+  }
+})
+
+test('repeated events are told from wrong ones', () => {
+  expect(transition(life('running'), { type: 'started', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+  expect(transition(life('committing'), { type: 'finish', attempt: 3 })).toEqual({ ok: false, refusal: 'same' })
+  expect(transition(life('cancelled'), { type: 'cancel' })).toEqual({ ok: false, refusal: 'same' })
+  expect(transition(life('completed'), { type: 'cancel' })).toEqual({ ok: false, refusal: 'terminal' })
+})
+
+test('the job mirrors its task; a start that is not confirmed is still waiting', () => {
+  expect(states.map(jobState)).toEqual([
+    'queued',
+    'queued',
+    'running',
+    'committing',
+    'completed',
+    'failed',
+    'cancelled',
+  ])
+})

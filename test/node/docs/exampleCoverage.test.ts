@@ -1,0 +1,232 @@
+// In charge of: what the pages show as examples: each is run somewhere or says why it cannot be, what needs no service is held
+// against the code here, and every link leads somewhere.
+// Not in charge of: examples that need the service (examples.test.ts, readme.test.ts).
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize, resolve } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { publicEvent } from '#contract/api/events.ts'
+import { terminal } from '#contract/task/lifecycle.ts'
+import { validatePreset } from '#contract/job/validatePreset.ts'
+import { builtInPresets } from '#contract/job/builtInPresets.ts'
+import { credential } from '#contract/job/requestSchema.ts'
+import { publicFigures } from '#contract/api/status.ts'
+import { webhookBody } from '#contract/api/webhookMessage.ts'
+import { jobRead } from '../../../scripts/openapi/examples.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+const names = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+const pages = new Map<string, string>()
+for (const name of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...names])
+  pages.set(name, await read(name))
+
+interface Block {
+  page: string
+  language: string
+  text: string
+}
+
+const blocks: Block[] = [...pages].flatMap(([page, text]) =>
+  [...text.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)].map(([, language, block]) => ({
+    page,
+    language: language!,
+    text: block!,
+  })),
+)
+
+const README = 'test/node/docs/readme.test.ts'
+const EXAMPLES = 'test/node/docs/examples.test.ts'
+const FIRST_HOUR = 'test/node/firstHour/firstHour.test.ts'
+const SHARING = 'test/node/docs/sharing.test.ts'
+const SHARED_PAGES = 'test/node/web/browser/sharedPages.test.ts'
+const RECEIVERS = 'test/node/docs/webhookReceivers.test.ts'
+const OPERATIONS = 'test/node/docs/exampleCoverage.test.ts'
+
+/** Page and how a block begins → the test that runs it, or why none can. */
+const runs: readonly (readonly [page: string, start: string, where: string])[] = [
+  ['README.md', 'git clone', FIRST_HOUR],
+  ['README.md', 'npx splicepoint submit', FIRST_HOUR],
+  ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job" -d', EXAMPLES],
+  ['README.md', 'FILE=$(', README],
+  ['README.md', 'JOB=$(', README],
+  ['README.md', 'until curl', README],
+  ['README.md', 'curl -fsS -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/share"', README],
+  ['README.md', 'import base64', README],
+  ['README.md', 'curl -fsS -u "$KEY:" -H \'Content-Type: application/json\' "$BASE/api/v0/job?dry_run=true"', README],
+  ['README.md', 'DRY=$(', README],
+  ['CONTRIBUTING.md', 'npm test', 'npm test cannot run itself'],
+  ['CONTRIBUTING.md', 'sudo test/validators/install.sh', '.ci/run does both'],
+  ['docs/api.md', '{', OPERATIONS],
+  ['docs/cli.md', 'export SPLICEPOINT_URL', EXAMPLES],
+  ['docs/cli.md', 'npx splicepoint submit --file', EXAMPLES],
+  ['docs/concepts.md', '', 'a diagram'],
+  ['docs/operating.md', 'npx splicepoint doctor', 'test/node/service/cli/doctor.test.ts'],
+  ['docs/operating.md', 'npm run image', 'test/node/deploy/image.test.ts, where a Docker engine runs'],
+  [
+    'docs/operating.md',
+    'export TRANSCODER_SECRET',
+    'test/node/deploy/image.test.ts passes jobs through such a container',
+  ],
+  ['docs/operating.md', 'scrape_configs', 'it needs Prometheus'],
+  [
+    'docs/operating.md',
+    'server {',
+    'it needs nginx; test/node/service/local/reverseProxy.test.ts is a proxy that sets the same headers',
+  ],
+  ['docs/operating.md', 'video.example.com {', 'it needs Caddy; the same test'],
+  [
+    'docs/performance.md',
+    'npm run bench',
+    'it measures for minutes; test/node/docs/exampleCoverage.test.ts sees that the script is there',
+  ],
+  ['docs/recipes.md', 'curl -fsS', EXAMPLES],
+  ['docs/recipes.md', '{', EXAMPLES],
+  ['docs/sharing.md', 'curl', SHARING],
+  ['docs/sharing.md', '{', `an answer; ${SHARING} makes one`],
+  ['docs/sharing.md', '<', SHARED_PAGES],
+  ['docs/stores.md', '{', OPERATIONS],
+  ['docs/uploads.md', 'new Upload', EXAMPLES],
+  ['docs/uploads.md', 'SPLICEPOINT_URL', 'test/node/web/browser/visitorUpload.test.ts'],
+  ['docs/webhooks.md', '// receiver', RECEIVERS],
+  ['docs/webhooks.md', '# receiver', RECEIVERS],
+]
+
+describe('the examples of the pages', () => {
+  it.each(blocks.map((block) => [`${block.page}: ${block.text.split('\n')[0]}`, block] as const))(
+    '%s is run, or says why not',
+    (_name, { page, text }) => {
+      const found = runs.filter(([of, start]) => of === page && text.startsWith(start))
+      expect(found.length, 'add it to a test, then to the list above').toBeGreaterThan(0)
+    },
+  )
+
+  it('are the ones that the list names', async () => {
+    const left = runs.filter(
+      ([page, start]) => !blocks.some((block) => block.page === page && block.text.startsWith(start)),
+    )
+    expect(left).toEqual([])
+    for (const [, , where] of runs)
+      for (const [path] of where.matchAll(/test\/[\w./-]+\.ts/g))
+        await expect(read(path), path).resolves.toBeTypeOf('string')
+  })
+
+  it('name scripts of npm that there are', async () => {
+    const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> }
+    const named = [...pages.values()].flatMap((text) =>
+      [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => name!),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect([...new Set(named)].filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
+  })
+})
+
+describe('what docs/api.md shows', () => {
+  const [completed, event, progress, webhook, preset] = blocks
+    .filter(({ page, language }) => page === 'docs/api.md' && language === 'json')
+    .map(({ text }) => JSON.parse(text) as Record<string, unknown>)
+
+  it('is a whole read of a job, as the OpenAPI document shows it', () => {
+    expect(completed).toEqual(jobRead)
+  })
+
+  it('is an event', () => {
+    expect(publicEvent.safeParse(event)).toMatchObject({ success: true })
+    expect(Object.keys(event!)).toEqual(Object.keys(publicEvent.shape))
+  })
+
+  it('is a preset', () => {
+    expect(validatePreset(preset, { baseUrl: 'https://api.example.test' })).toMatchObject({ ok: true })
+  })
+
+  it('names every built-in preset', () => {
+    const table = pages.get('docs/api.md')!.split('## Presets')[1]!
+    for (const { preset_id: id } of builtInPresets) expect(table).toContain(`| \`${id}\``)
+  })
+
+  it('is a progress event', () => {
+    expect(Object.keys(progress!)).toEqual(['phase', 'attempt', ...Object.keys(publicFigures(null, false))])
+  })
+
+  it('is a webhook', () => {
+    const output = { path: 'a', size: 1, sha256: '', content_type: '', profile: 0, role: 'media' }
+    const sent = JSON.parse(
+      webhookBody('job.completed', {
+        id: 7,
+        jobId: '',
+        state: 'completed',
+        error: null,
+        outputs: [output],
+        retryOf: null,
+        dryRun: false,
+        metadata: { customer: '42' },
+        createdAt: 0,
+        finishedAt: 0,
+      }),
+    ) as { data: { outputs: object[] } }
+    const shown = webhook as typeof sent
+    expect(Object.keys(shown)).toEqual(Object.keys(sent))
+    expect(Object.keys(shown.data)).toEqual(Object.keys(sent.data))
+    expect(Object.keys(shown.data.outputs[0]!)).toEqual(Object.keys(sent.data.outputs[0]!))
+  })
+})
+
+test('docs/stores.md shows members that credentials have', () => {
+  const shown = blocks.filter(({ page, language }) => page === 'docs/stores.md' && language === 'json')
+  expect(shown.length).toBeGreaterThan(2)
+  for (const { text } of shown)
+    expect(Object.keys(JSON.parse(text) as object).filter((name) => !Object.hasOwn(credential.shape, name))).toEqual([])
+})
+
+test('docs/operating.md names figures that /metrics has', async () => {
+  const source = await read('worker/service/metricsRoutes.ts')
+  const known = new Set([...source.matchAll(/gauge\(\s*'(\w+)'/g)].map(([, name]) => `splicepoint_${name}`))
+  const named = [...pages.get('docs/operating.md')!.matchAll(/`(splicepoint_\w+)`/g)].map(([, name]) => name!)
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter((name) => !known.has(name))).toEqual([])
+})
+
+/** Of headings, as GitHub makes them (in lower case, without punctuation, hyphens for spaces), and of `<a id>`. */
+const anchors = (text: string): string[] => [
+  ...[...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  ),
+  ...[...text.matchAll(/<a id="([^"]+)"/g)].map(([, id]) => id!),
+]
+
+test.each([...pages.keys()])('%s: every link leads to a file and to a heading that are there', async (page) => {
+  const prose = pages
+    .get(page)!
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+  for (const [, path = '', anchor] of prose.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+    const target = path === '' ? page : normalize(join(dirname(page), path))
+    const text = pages.get(target) ?? (await read(target).catch(() => null))
+    expect(text, `${page} → ${target}`).not.toBeNull()
+    if (anchor !== undefined) expect(anchors(text ?? ''), `${page} → ${target}`).toContain(anchor)
+  }
+})
+
+test('the index leads to every page', () => {
+  expect(
+    names.filter((name) => name !== 'docs/README.md' && !pages.get('docs/README.md')!.includes(`(${name.slice(5)})`)),
+  ).toEqual([])
+})
+
+test('the diagram of states has the states and no other', () => {
+  const diagram = blocks.find(({ text }) => text.startsWith('stateDiagram'))!.text
+  const drawn = [...diagram.matchAll(/^ {2}(\w+|\[\*\]) --> (\w+|\[\*\])/gm)].flatMap(([, from, to]) => [from!, to!])
+  expect(new Set(drawn.filter((name) => name !== '[*]'))).toEqual(new Set(Object.keys(terminal)))
+})
+
+test('every page has one heading of the first level, at its top', () => {
+  for (const [page, text] of pages) {
+    const heads = text.replaceAll(/^```[\s\S]*?^```$/gm, '').match(/^# .*$/gm) ?? []
+    expect(heads.length, page).toBe(1)
+    expect(text.trimStart().startsWith('# '), page).toBe(true)
+  }
+})

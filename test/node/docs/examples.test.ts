@@ -1,0 +1,130 @@
+// In charge of: the examples of the pages that need the service, sent and run as they stand there. What they name and this
+// machine has not (example.com, a file) is put in its place.
+// Not in charge of: the README's first job (readme.test.ts), the reference (openapi.test.ts), which examples there are
+// (exampleCoverage.test.ts).
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Upload } from 'tus-js-client'
+import { afterAll, beforeAll, beforeEach, expect, test, type TestContext } from 'vitest'
+import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { ffmpeg, makeClip, probeFile, workspace } from '../../support/media/media.ts'
+import { ROOT, Service, until } from '../../support/service.ts'
+import { Site } from '../../support/http/webSite.ts'
+
+let service: Service
+let site: Site
+let space: Awaited<ReturnType<typeof workspace>>
+const curl = await onPath('curl')
+
+beforeAll(async () => {
+  space = await workspace()
+  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 2, audio: [2] })
+  await ffmpeg(['-f', 'lavfi', '-i', 'color=white:s=64x32', '-frames:v', '1', space.file('logo.png')])
+  await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=2', space.file('talk.wav')])
+  await ffmpeg(['-i', space.file('film.mp4'), '-c', 'copy', space.file('feed.ts')])
+  site = await Site.start()
+  for (const name of ['film.mp4', 'film.mov', 'feed.ts', 'logo.png', 'talk.wav'])
+    site.files.set(`/${name}`, await readFile(space.file(name === 'film.mov' ? 'film.mp4' : name)))
+  site.files.set('/2010/05/sintel/trailer.mp4', await readFile(space.file('film.mp4')))
+  site.types.set('/logo.png', 'image/png')
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await site?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+beforeEach((context: TestContext) => {
+  if (curl !== null) return
+  if (process.env['REQUIRE_ALL'] === '1') throw new Error('curl is not installed')
+  context.skip('curl is not installed')
+})
+
+/** The blocks of a page that begin so, with the web's example put on the loopback address. */
+async function blocks(page: string, start: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, page), 'utf8')
+  return [...text.matchAll(/^```\w+[^\n]*\n([\s\S]*?)^```$/gm)]
+    .map(([, block]) => block!.replaceAll(/https:\/\/(?:example\.com|media\.w3\.org)/g, site.url))
+    .filter((block) => block.startsWith(start))
+}
+
+/** `npx splicepoint` is the command of this checkout, whatever directory it runs in. */
+function shell(script: string): Promise<string> {
+  const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
+  const npx = `npx() { shift; '${process.execPath}' '${join(ROOT, 'cli/splicepoint.js')}' "$@"; }`
+  return new Promise((resolve, reject) => {
+    execFile('bash', ['-euc', `${npx}\n${script}`], { cwd: space.path, env }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${error.message}\n${stderr}`))
+      else resolve(stdout)
+    })
+  })
+}
+
+const idOf = (answer: string): number => Number(/"_auto_generated_id_":(\d+)/.exec(answer)?.[1])
+
+test('the request of the README’s first screen ends in a stream', async () => {
+  const [request] = await blocks(
+    'README.md',
+    `curl -fsS -u "$KEY:" -H 'Content-Type: application/json' "$BASE/api/v0/job" -d`,
+  )
+  const status = await service.ended(idOf(await shell(request!)))
+  expect(status).toMatchObject({ error: null, warnings: [] })
+  const lists = status.outputs.filter(({ path }) => path.endsWith('.m3u8'))
+  const texts = await Promise.all(lists.map(async ({ url }) => (await fetch(url!)).text()))
+  expect(texts.filter((text) => /^#EXTM3U[\s\S]*#EXT-X-STREAM-INF/.test(text))).toHaveLength(1)
+})
+
+test.each(['docs/cli.md'])('the command of %s uploads, waits and downloads', async (page) => {
+  const [command] = await blocks(page, 'export SPLICEPOINT_URL')
+  const here = command!
+    .replace(/SPLICEPOINT_URL=\S+/, `SPLICEPOINT_URL=${service.base}`)
+    .replace(/SPLICEPOINT_KEY=\S+/, `SPLICEPOINT_KEY=${service.ready.api_key}`)
+  expect(await shell(`rm -rf out\n${here}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+  const outputs = (await shell('find out -type f')).trim().split('\n')
+  // 720p would be more than the source is.
+  expect(outputs).toEqual(['out/film_1_360p.mp4'])
+  for (const path of outputs) {
+    const { streams } = await probeFile(space.file(path))
+    expect(streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac'])
+  }
+})
+
+test('the command of docs/cli.md that takes a job from a file', async () => {
+  const [command] = await blocks('docs/cli.md', 'npx splicepoint submit --file')
+  const [recipe] = await blocks('docs/recipes.md', '{')
+  await writeFile(space.file('job.json'), recipe!.replace('"http"', '"file-upload"'))
+  const connection = `export SPLICEPOINT_URL=${service.base} SPLICEPOINT_KEY=${service.ready.api_key}`
+  expect(await shell(`${connection}\n${command}`)).toMatch(/^Job \d+ done in .*: film\.mp4\n/)
+})
+
+test('every recipe is accepted as it stands, and planned to its end where its source can be here', async () => {
+  const [send] = await blocks('docs/recipes.md', 'curl')
+  const recipes = await blocks('docs/recipes.md', '{')
+  expect(recipes.length).toBeGreaterThan(7)
+  for (const recipe of recipes) {
+    await writeFile(space.file('job.json'), recipe)
+    const answer = await shell(send!.replace('/api/v0/job', '/api/v0/job?dry_run=true'))
+    expect(JSON.parse(answer)).toMatchObject({ dry_run: true, warnings: [] })
+    const id = idOf(answer)
+    // The keys of a store are an example's.
+    if (recipe.includes('s3://')) await service.call(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+    else expect(await service.ended(id), recipe).toMatchObject({ error: null, estimate: { version: 1 } })
+  }
+})
+
+test('the upload of docs/uploads.md by tus-js-client stores the file', async () => {
+  const [code] = await blocks('docs/uploads.md', 'new Upload')
+  const content = await readFile(space.file('film.mp4'))
+  const file = Object.assign(content, { name: 'by-tus.mp4', type: 'video/mp4' })
+  // oxlint-disable-next-line typescript/no-implied-eval -- the page's own words, with what a reader has
+  new Function('Upload', 'BASE', 'KEY', 'file', code!)(Upload, service.base, service.ready.api_key, file)
+  const stored = await until('the upload', async () => {
+    const { uploads } = (await (await service.call('/uploads?state=ready')).json()) as {
+      uploads: { name: string; size: number; uploaded_file_number: number }[]
+    }
+    return uploads.find(({ name }) => name === 'by-tus.mp4')
+  })
+  const back = await service.call(`/uploads/${stored.uploaded_file_number}`)
+  expect(Buffer.from(await back.arrayBuffer()).equals(content)).toBe(true)
+})

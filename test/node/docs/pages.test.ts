@@ -1,0 +1,216 @@
+// The pages against the code: every request of docs/recipes.md is accepted, every error code, setting and route is described.
+import { access, readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { jobErrors, requestErrors } from '#contract/errorCodes.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
+import {
+  AUDIO_PROFILES,
+  MAX_BODY_BYTES,
+  MAX_LOGO_BYTES,
+  MAX_RESUMABLE_BYTES,
+  MAX_UPLOAD_BYTES,
+  RETENTION_DAYS,
+  VIDEO_PROFILES,
+} from '#contract/limits.ts'
+import { MIGRATIONS } from '#contract/api/requiredMigrations.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+const [recipes, troubleshooting, operating, readme, apiPage] = await Promise.all(
+  ['docs/recipes.md', 'docs/troubleshooting.md', 'docs/operating.md', 'README.md', 'docs/api.md'].map(read),
+)
+
+/** What stands below a heading of the second level, up to the next. */
+function section(text: string, heading: string): string {
+  const found = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0]
+  if (found === undefined) throw new Error(`there is no section "${heading}"`)
+  return found
+}
+
+/** The cells of the tables of a text that begin with a name in backticks. */
+function rows(text: string): string[][] {
+  return [...text.matchAll(/^\| `[^\n]*$/gm)].map(([row]) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+describe('docs/recipes.md', () => {
+  const blocks = recipes!
+    .split('\n## ')
+    .flatMap((part) =>
+      [...part.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map((block) => [part.split('\n')[0]!, block[1]!]),
+    )
+
+  it('has a request for each recipe', () => {
+    expect(blocks).toHaveLength(recipes!.match(/^## /gm)!.length)
+  })
+
+  it.each(blocks)('%s is accepted without a warning', (_name, text) => {
+    const result = validateJob(JSON.parse(text), { baseUrl: 'https://api.example.test' })
+    expect(result).toMatchObject({ ok: true, warnings: [] })
+  })
+})
+
+describe('docs/troubleshooting.md', () => {
+  it('has every error of a request once, with its status', () => {
+    const found = rows(section(troubleshooting!, 'Errors of a request')).map(([code, status]) => [code, Number(status)])
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(requestErrors).map(([code, status]) => [`\`${code}\``, status])),
+    )
+    expect(found).toHaveLength(Object.keys(requestErrors).length)
+  })
+
+  it('has every error of a job once, and whether it is tried again', () => {
+    const found = rows(section(troubleshooting!, 'Errors of a job')).map(([code, again]) => [code, again])
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(
+        Object.entries(jobErrors).map(([code, { permanent }]) => [`\`${code}\``, permanent ? 'no' : 'yes']),
+      ),
+    )
+    expect(found).toHaveLength(Object.keys(jobErrors).length)
+  })
+
+  it('says of each what it means and what to do', () => {
+    for (const row of rows(troubleshooting!))
+      for (const cell of row.slice(2)) expect(cell.length, row.join(' | ')).toBeGreaterThan(10)
+  })
+})
+
+it('contract/api/requiredMigrations.ts names every migration that there is', async () => {
+  const there = (await readdir(join(ROOT, 'migrations'))).filter((name) => name.endsWith('.sql')).toSorted()
+  expect([...MIGRATIONS]).toEqual(there)
+})
+
+describe('docs/operating.md', () => {
+  const described = new Set(rows(operating!).map(([name]) => name!.replaceAll('`', '')))
+
+  it.each([
+    ['worker/env.ts', /\benv\.([A-Z][A-Z_]+)/g],
+    ['scripts/local/localSettings.ts', /env\['([A-Z_]+)'\]|whole\(env, '([A-Z_]+)'|pick\(env, \[(.*)\]/g],
+    ['transcoder/settings.ts', /env\['([A-Z_]+)'\]/g],
+    ['wrangler.toml', /^([A-Z_]+) = "|required = \[(.*)\]/gm],
+  ])('describes every setting of %s', async (path, pattern) => {
+    const text = await read(path)
+    const names = [...text.matchAll(pattern)]
+      .flatMap((match) => match.slice(1).filter((group) => group !== undefined))
+      .flatMap((group) => group.match(/[A-Z][A-Z_]+/g) ?? [])
+    expect(names.length).toBeGreaterThan(3)
+    expect([...new Set(names)].filter((name) => !described.has(name) && name !== 'INIT_CWD')).toEqual([])
+  })
+})
+
+describe('what a rollout does to running jobs', () => {
+  const versions = section(operating!, 'New versions')
+
+  it('is what wrangler.toml sets: younger containers are left alone, older ones have the 15 minutes behind SIGTERM', async () => {
+    const wrangler = await read('wrangler.toml')
+    const seconds = /^rollout_active_grace_period = (\d+)$/m.exec(wrangler)![1]!
+    expect(versions).toContain(`The value of the repository is ${seconds}`)
+    expect(versions).toMatch(/_younger_/)
+    expect(versions).toMatch(/SIGKILL 15 minutes later/)
+    expect(wrangler.split('rollout_active_grace_period')[0]).toMatch(
+      /# A rollout leaves containers alone that are younger/,
+    )
+  })
+
+  it('is promised as more nowhere', async () => {
+    const pages = (await readdir(join(ROOT, 'docs')))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`)
+    for (const page of [...pages, 'README.md', 'wrangler.toml'])
+      expect(await read(page), page).not.toMatch(/gives running containers|half an hour to end/)
+  })
+})
+
+describe('README.md', () => {
+  it('has a first request that is accepted, with a curl of any age', () => {
+    const [command, body] = /^curl [^']*-H 'Content-Type: application\/json'[^']*-d '(\{[^']*)'/m.exec(readme!)!
+    const result = validateJob(JSON.parse(body!), { baseUrl: 'https://api.example.test' })
+    expect(result).toMatchObject({ ok: true, warnings: [] })
+    expect(command).toContain('"$KEY:"')
+    // curl 7.82 brought --json, 7.84 %header{}: Ubuntu 22.04 has 7.81.
+    expect(readme).not.toMatch(/--json|%header\{/)
+  })
+
+  it('says how to get the source, and what the product is, before anything else', () => {
+    const screen = readme!.split('\n').slice(0, 40).join('\n')
+    expect(screen).toMatch(/^git clone https:\/\/\S+ && cd splicepoint$/m)
+    expect(screen).toMatch(/^!\[[^\]]{20,}\]\(docs\/images\/\w+\.png\)$/m)
+    expect(screen).toMatch(/^\| +\| Splicepoint .*MediaConvert.*Mux.*Transloadit.*encore/m)
+    for (const command of ['npm run demo', 'npm start']) expect(screen).toContain(command)
+  })
+
+  it('sets every variable of its commands before it uses it', () => {
+    const text = readme!.replaceAll(/^```python[\s\S]*?^```$/gm, '')
+    const first = (name: string): number => text.search(new RegExp(`\\$${name}\\b`))
+    // `npm start` prints a line that sets these.
+    const printed = text.indexOf('`export BASE=`')
+    for (const name of ['BASE', 'KEY']) expect(first(name), name).toBeGreaterThan(printed)
+    for (const name of ['FILE', 'JOB', 'DRY']) expect(text.indexOf(`${name}=$(`), name).toBeLessThan(first(name))
+  })
+
+  it('leads to the index of all pages, and leaves tables of routes and limits to their own pages', () => {
+    expect(readme).toContain('(docs/README.md)')
+    expect(readme).not.toMatch(/^\| `(?:GET|POST|PUT|PATCH|DELETE)/m)
+  })
+})
+
+describe('docs/api.md', () => {
+  const api = section(apiPage!, 'Routes')
+
+  it('names every route that the Worker mounts, and every operation on a job', async () => {
+    const mounted = [...(await read('worker/app.ts')).matchAll(/\.route\('(\/[a-z0-9/]+)'/g)].map((match) => match[1]!)
+    expect(mounted.length).toBeGreaterThan(6)
+    expect(mounted.filter((path) => !api.includes(path))).toEqual([])
+    const jobs = await read('worker/jobs/jobRoutes.ts')
+    const operations = [...jobs.matchAll(/\$\{jobPath\}\/([a-z]+)/g)].map((match) => `/api/v0/job/<id>/${match[1]}`)
+    expect(operations.length).toBeGreaterThan(3)
+    expect(operations.filter((path) => !api.includes(path))).toEqual([])
+  })
+
+  it('is the only page with a table of them', async () => {
+    const others = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== 'api.md')
+    expect(others.length).toBeGreaterThan(15)
+    for (const name of others)
+      expect((await read(`docs/${name}`)).match(/^\| `(?:GET|POST|DELETE)[^|]* \/api\/v0\/job/gm) ?? [], name).toEqual(
+        [],
+      )
+  })
+})
+
+describe('docs/limits.md', () => {
+  it('has the numbers that the service enforces', async () => {
+    const page = await read('docs/limits.md')
+    const named = [
+      `${MAX_UPLOAD_BYTES / 1e6} MB`,
+      `${MAX_RESUMABLE_BYTES / 1e9} GB`,
+      `${MAX_BODY_BYTES / 1024} KiB`,
+      `${VIDEO_PROFILES.minimum} to ${VIDEO_PROFILES.maximum}, ${AUDIO_PROFILES.minimum} to ${AUDIO_PROFILES.maximum}`,
+      `${MAX_LOGO_BYTES / 1e6} MB`,
+    ]
+    for (const text of named) expect(page).toContain(text)
+    const days = [...page.matchAll(/(\d+) days/g)].map(([, number]) => Number(number))
+    expect(new Set(days)).toEqual(new Set(Object.values(RETENTION_DAYS)))
+  })
+})
+
+describe('docs/security.md and docs/reliability.md', () => {
+  it.each(['docs/security.md', 'docs/reliability.md', 'SECURITY.md'])('%s names files that are there', async (page) => {
+    const named = (await read(page)).matchAll(/`((?:worker|transcoder|test|scripts|web|cli)\/[\w./-]+)`/g)
+    for (const [, path] of named) await expect(access(join(ROOT, path!)), path).resolves.toBeUndefined()
+  })
+
+  it('has a test for each promise that is a row', async () => {
+    const promises = section(await read('docs/security.md'), 'Credentials of stores')
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .slice(2)
+      .map((line) => line.split(' | ').map((cell) => cell.trim()))
+    expect(promises.length).toBeGreaterThan(5)
+    for (const [promise, , proof] of promises) expect(proof, promise).toMatch(/`test\/[\w./-]+\.test\.ts`/)
+  })
+})

@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { makeClip, workspace } from '../../support/media/media.ts'
+import { ROOT, Service } from '../../support/service.ts'
+import { Site } from '../../support/http/webSite.ts'
+
+let service: Service
+let space: Awaited<ReturnType<typeof workspace>>
+let readme: string
+let site: Site
+beforeAll(async () => {
+  space = await workspace()
+  readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 3, audio: [2] })
+  site = await Site.start()
+  site.files.set('/2010/05/sintel/trailer.mp4', await readFile(space.file('film.mp4')))
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: site.host })
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await site?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+/** With the W3C’s film put on the loopback address. */
+const local = (text: string): string => text.replaceAll('https://media.w3.org', site.url)
+
+/** The fenced blocks of one language below a heading, as they stand. */
+function blocks(heading: string, language: string): string[] {
+  const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  return [...section.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)].flatMap(([, kind, text]) =>
+    kind === language ? [text!] : [],
+  )
+}
+
+async function run(context: TestContext, program: string, args: string[]): Promise<string> {
+  if (!program.startsWith('/') && (await onPath(program)) === null) {
+    if (process.env['REQUIRE_ALL'] === '1') throw new Error(`${program} is not installed`)
+    context.skip(`${program} is not installed`)
+  }
+  const env = { ...process.env, BASE: service.base, KEY: service.ready.api_key }
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { cwd: space.path, env }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${error.message}\n${stderr}`))
+      else resolve(stdout)
+    })
+  })
+}
+
+test('the README’s way from a file to a link, command by command, ends in a page that plays without a key', async (context) => {
+  await run(context, 'curl', ['--version'])
+  const commands = blocks('From your file to a link', 'sh').filter((text) => !text.startsWith('npx'))
+  expect(commands).toHaveLength(4)
+  const output = await run(context, 'bash', ['-euc', `${commands.join('\n')}\necho; echo "job $JOB of file $FILE"`])
+  const [, job] = /^job (\d+) of file 1$/m.exec(output)!
+  const urls = [...output.matchAll(/"url":"([^"]+\.m3u8)"/g)].map((match) => match[1]!)
+  expect(urls.length).toBeGreaterThan(1)
+  const { status } = (await (await service.call(`/api/v0/job/${job}`)).json()) as { status: { error: unknown } }
+  expect(status.error).toBeNull()
+  const share = JSON.parse(await readFile(space.file('share.json'), 'utf8')) as { url: string }
+  const media = (await (await fetch(`${share.url}/data`)).json()) as { sources: { kind: string }[] }
+  expect(media.sources.map(({ kind }) => kind)).toContain('hls')
+})
+
+test('the Python program of the README works with the standard library alone', async (context) => {
+  const [program] = blocks('In Python', 'python')
+  const output = await run(context, 'python3', ['-c', local(program!)])
+  expect(output).toMatch(/^done 100 %$/m)
+  expect(output).toContain(`${service.base}/o/`)
+})
+
+test('the dry run of the README tells what it would take', async (context) => {
+  const [upload] = blocks('From your file to a link', 'sh').filter((text) => text.startsWith('FILE='))
+  const [ask, read] = blocks('Plan before you run', 'sh')
+  const answer = await run(context, 'bash', ['-euc', `${upload!}\n${ask!}\n${read!}`])
+  expect(answer).toContain('"dry_run":true')
+  expect(answer).toContain('640 × 360, samples 1:1, 25 frames per second, progressive.')
+  expect(answer).toContain('"cost_usd":{"low":')
+})
+
+test('the parameter reference is what the schema says', async (context) => {
+  await run(context, process.execPath, [join(ROOT, 'scripts/generateReference.ts'), '--check'])
+})
+
+test('every file that the map of the code names is there', async () => {
+  const map = await readFile(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+  const named = [...map.matchAll(/`((?:worker|transcoder|scripts|migrations|web|client|cli|matrix)\/[\w./-]*)`/g)].map(
+    (match) => match[1]!,
+  )
+  expect(named.length).toBeGreaterThan(20)
+  for (const path of named)
+    await expect(
+      readFile(join(ROOT, path)).catch((error) => error.code),
+      path,
+    ).resolves.not.toBe('ENOENT')
+})

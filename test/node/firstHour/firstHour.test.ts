@@ -1,0 +1,143 @@
+// In charge of: the first hour of a person who has nothing but README.md: clone, start, transcode, share, watch. The commands are
+// the README's own, in a clone of the last commit; the clips are those that defaults have failed with.
+// Not in charge of: each command by itself (node/docs/readme.test.ts, node/docs/examples.test.ts).
+// It prints how long each step took. Nothing depends on that.
+import { execFile } from 'node:child_process'
+import { copyFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
+import { onPath } from '../../../transcoder/ffmpeg/sandbox.ts'
+import { launch, requireChromium, visit } from '../../support/browser/dashboardPage.ts'
+import { expectCount, expectInPage } from '../../support/browser/pageAssertions.ts'
+import { workspace } from '../../support/media/media.ts'
+import { findChromium } from '../../support/browser/playerBrowser.ts'
+import { ROOT } from '../../support/service.ts'
+import { CLIPS, type ClipName } from './newcomerClips.ts'
+import { Newcomer } from './newcomer.ts'
+import { blockOf } from './markdownCommands.ts'
+
+const run = promisify(execFile)
+const chromium = await findChromium()
+const lacking = (
+  await Promise.all(
+    ['git', 'npm', 'npx', 'curl', 'bash'].map(async (name) => ((await onPath(name)) === null ? name : '')),
+  )
+).filter((name) => name !== '')
+const isClone = await run('git', ['-C', ROOT, 'rev-parse', 'HEAD']).then(
+  () => true,
+  () => false,
+)
+
+function requireAll(context: TestContext): void {
+  requireChromium(context, chromium)
+  const sentence = lacking.length > 0 ? `${lacking.join(', ')} is not installed` : 'this is not a git checkout'
+  if (lacking.length === 0 && isClone) return
+  if (process.env['REQUIRE_ALL'] === '1') throw new Error(sentence)
+  context.skip(sentence)
+}
+
+let person: Newcomer
+let space: Awaited<ReturnType<typeof workspace>>
+let browser: Browser
+let readme: string
+beforeAll(async () => {
+  if (chromium === null || lacking.length > 0 || !isClone) return
+  space = await workspace()
+  person = await Newcomer.arrive()
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  const steps = person?.steps ?? []
+  await person?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+  const total = steps.reduce((sum, { seconds }) => sum + seconds, 0)
+  for (const { name, seconds } of [...steps, { name: 'together', seconds: total }])
+    process.stdout.write(`${seconds.toFixed(1).padStart(7)} s  ${name}\n`)
+})
+
+const git = async (...args: string[]): Promise<string> => (await run('git', ['-C', person.clone, ...args])).stdout
+
+/** What the page of a share does, for somebody who has nothing but its address. */
+async function watch(address: string): Promise<{ page: Page; frames: number }> {
+  const { page, complaints } = await visit(browser, person.variable('BASE'))
+  const keys: string[] = []
+  page.on('request', (request) => {
+    if (request.headers()['authorization'] !== undefined) keys.push(request.url())
+  })
+  await page.goto(address)
+  await page.getByRole('button', { name: /^Play/ }).first().click()
+  // As text: this runs in the page, whose types are not Node's.
+  const state = `(() => {
+    const video = document.querySelector('video')
+    if (video === null) return { frames: 0, time: 0, error: null }
+    video.loop = true
+    return { frames: video.getVideoPlaybackQuality().totalVideoFrames, time: video.currentTime, error: video.error?.message ?? null }
+  })()`
+  await expectInPage<{ frames: number; time: number }>(page, state).toMatchObject({
+    error: null,
+    frames: expect.any(Number),
+  })
+  await expectInPage(page, `${state}.frames > 10 && ${state}.time > 0.2`).toBe(true)
+  const { frames } = await page.evaluate<{ frames: number }>(state)
+  await expectInPage(page, `${state}.frames > ${frames + 10}`).toBe(true)
+  expect(keys).toEqual([])
+  expect(await complaints()).toEqual([])
+  return { page, frames }
+}
+
+describe('with README.md alone', () => {
+  test('a person gets the source, and the service starts and says what to do next', async (context) => {
+    requireAll(context)
+    const line = blockOf(await readFile(join(ROOT, 'README.md'), 'utf8'), 'git clone')
+    const [clone, demo, start] = line.trim().split('\n')
+    await person.step('git clone', () => person.getSource(clone!))
+    readme = await readFile(join(person.clone, 'README.md'), 'utf8')
+    const shown = await person.step('npm run demo', () => person.paste(demo!))
+    expect(shown.stdout).toMatch(/every frame decodes/)
+    const printed = await person.step('npm start', () => person.start(start!))
+    for (const name of ['BASE', 'KEY', 'SPLICEPOINT_URL', 'SPLICEPOINT_KEY'])
+      expect(person.variable(name), name).not.toBe('')
+    expect(printed).toMatch(/Dashboard +http/)
+  })
+
+  test.each(Object.keys(CLIPS) as ClipName[])(
+    'one command makes a link of a %s clip, and it plays without a key',
+    async (name) => {
+      expect(person.variable('BASE'), 'the service is not there').not.toBe('')
+      await copyFile(await CLIPS[name](space.file), join(person.clone, 'film.mp4'))
+      const command = blockOf(readme, 'npx splicepoint submit film.mp4')
+      const { stdout } = await person.step(`submit, ${name}`, () => person.paste(command))
+      const address = /(http:\S+\/s\/\S+)/.exec(stdout)?.[1]
+      expect(address, stdout).toBeDefined()
+      await person.step(`watch, ${name}`, async () => {
+        const { page } = await watch(address!)
+        const [width, height] = await page.evaluate<[number, number]>(
+          `[document.querySelector('video').videoWidth, document.querySelector('video').videoHeight]`,
+        )
+        if (name === 'portrait') expect(height).toBeGreaterThan(width)
+        if (name === 'captioned') await expectCount(page.getByRole('button', { name: 'Captions' })).toBe(1)
+        if (name === 'tiny') expect([width, height]).toEqual([160, 90])
+        await page.context().close()
+      })
+    },
+  )
+
+  test('the four requests by curl make such a link too', async () => {
+    expect(person.variable('BASE'), 'the service is not there').not.toBe('')
+    await copyFile(await CLIPS.silent(space.file), join(person.clone, 'film.mp4'))
+    const commands = ['FILE=$(', 'JOB=$(', 'until curl', 'curl -fsS -u "$KEY:" -X POST "$BASE/api/v0/job/$JOB/share"']
+    await person.step('four requests by curl', () =>
+      person.paste(commands.map((start) => blockOf(readme, start)).join('\n')),
+    )
+    const share = JSON.parse(await readFile(join(person.clone, 'share.json'), 'utf8')) as { url: string }
+    await person.step('watch what they made', () => watch(share.url))
+  })
+
+  test('the clone is as clean as it came', async () => {
+    expect(person.variable('BASE'), 'the service is not there').not.toBe('')
+    expect(await git('status', '--porcelain')).toBe('')
+  })
+})

@@ -1,0 +1,33 @@
+// In charge of: the clips of a first hour: those that defaults have failed with, and one that looks like something.
+// Not in charge of: what becomes of them.
+import { engine, ffmpeg, makeClip } from '../../support/media/media.ts'
+import { richClip } from '../../support/media/playerClip.ts'
+
+type File = (name: string) => string
+
+export const CLIPS = {
+  /** A screen recording, a drone: there is no audio stream. */
+  silent: (file: File) => makeClip(file('silent.mp4'), { width: 1280, height: 720, seconds: 4, audio: [] }),
+  /** Smaller than every rung of a usual ladder. */
+  tiny: (file: File) => makeClip(file('tiny.mp4'), { width: 160, height: 90, seconds: 3, audio: [1] }),
+  /** As a phone stores it: landscape frames, and a matrix that turns them. */
+  portrait: async (file: File) => {
+    await makeClip(file('landscape.mp4'), { width: 640, height: 360, rate: '30', seconds: 4, audio: [2] })
+    return turned(file('landscape.mp4'), file('portrait.mp4'))
+  },
+  /** A broadcast recording: a transport stream with MPEG-1 audio and CEA-608. */
+  captioned: (file: File) => richClip(file, 25 * 6),
+} as const
+
+export type ClipName = keyof typeof CLIPS
+
+/** ffmpeg 6 took the matrix of a copied stream from its input's option; before, it was written from a tag. */
+async function turned(from: string, to: string): Promise<string> {
+  const { version } = await engine()
+  const args =
+    Number.parseInt(version, 10) >= 6
+      ? ['-display_rotation', '90', '-i', from]
+      : ['-i', from, '-metadata:s:v', 'rotate=90']
+  await ffmpeg([...args, '-c', 'copy', to])
+  return to
+}

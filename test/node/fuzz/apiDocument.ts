@@ -1,0 +1,130 @@
+// In charge of: the OpenAPI document as the service serves it: which operation an address is, what it says of it.
+// Not in charge of: what is sent (generators/request.ts), what is wrong with an answer (responseRules.ts).
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+export type JsonSchema = { [name: string]: any }
+
+export interface Described {
+  /** `GET /api/v0/job/{id}` */
+  name: string
+  method: string
+  path: string
+  secured: boolean
+  /** The scope that its key must have; null = no key. */
+  scope: 'jobs' | 'admin' | null
+  parameters: { name: string; in: 'path' | 'query' | 'header'; schema: JsonSchema }[]
+  /** Type and schema of the request's body. */
+  body: { type: string; schema: JsonSchema; example: unknown; required: boolean } | null
+  responses: Record<string, { content?: Record<string, { schema: JsonSchema; examples?: Record<string, unknown> }> }>
+}
+
+export class Document {
+  readonly operations: Described[]
+  readonly #json: JsonSchema
+  readonly #ajv: Ajv2020
+  readonly #judges = new Map<JsonSchema, ValidateFunction>()
+
+  constructor(json: JsonSchema) {
+    this.#json = json
+    this.#ajv = new Ajv2020({ strict: false, strictNumbers: true, allErrors: true })
+    addFormats.default(this.#ajv)
+    this.#ajv.addSchema(json, 'doc')
+    this.operations = Object.entries<JsonSchema>(json['paths']).flatMap(([path, methods]) =>
+      Object.entries<JsonSchema>(methods).map(([method, one]) => {
+        const [type, media] = Object.entries<JsonSchema>(one['requestBody']?.content ?? {})[0] ?? []
+        const secured = one['security'].length > 0
+        return {
+          name: `${method.toUpperCase()} ${path}`,
+          method: method.toUpperCase(),
+          path,
+          secured,
+          scope: secured ? (one['tags'].includes('Administration') ? 'admin' : 'jobs') : null,
+          parameters: one['parameters'],
+          body:
+            type === undefined || media === undefined
+              ? null
+              : {
+                  type,
+                  schema: media['schema'],
+                  example: media['example'],
+                  required: one['requestBody'].required === true,
+                },
+          responses: one['responses'],
+        } satisfies Described
+      }),
+    )
+  }
+
+  static async of(base: string): Promise<Document> {
+    return new Document((await (await fetch(`${base}/openapi.json`)).json()) as JsonSchema)
+  }
+
+  resolve(schema: JsonSchema): JsonSchema {
+    const place: unknown = schema['$ref']
+    if (typeof place !== 'string') return schema
+    return place
+      .replace(/^#\//, '')
+      .split('/')
+      .reduce<JsonSchema>((at, name) => at[name], this.#json)
+  }
+
+  /** What is wrong with a value; nothing = []. The schema is one of the document's own. */
+  complaints(schema: JsonSchema, value: unknown): string[] {
+    let judge = this.#judges.get(schema)
+    if (!judge) {
+      judge = this.#ajv.compile(absolute(schema) as JsonSchema)
+      this.#judges.set(schema, judge)
+    }
+    if (judge(value)) return []
+    return (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath.replaceAll(/\d+/g, '#')} ${message}`)
+  }
+
+  /**
+   * The operations that an address is: as it is written, or only once it is decoded or its last slash is taken away, which a
+   * server may do or not. HEAD is GET without the body.
+   */
+  at(method: string, target: string): { is: Described[]; mayBe: Described[] } {
+    const [written = '', decoded = written] = pathsOf(target)
+    const asked = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
+    const of = (path: string) => this.operations.filter((one) => asked.includes(one.method) && matches(one.path, path))
+    const is = of(written)
+    const loosely = of(decoded.replace(/(.)\/+$/, '$1'))
+    return { is, mayBe: loosely.filter((one) => !is.includes(one)) }
+  }
+
+  /** Whether any operation has this address. */
+  knows(target: string): boolean {
+    const paths = pathsOf(target).flatMap((path) => [path, path.replace(/(.)\/+$/, '$1')])
+    return this.operations.some((one) => paths.some((path) => matches(one.path, path)))
+  }
+}
+
+/** References of a piece of the document, so that they hold outside of it. */
+function absolute(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(absolute)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) =>
+      name === '$ref' && typeof each === 'string' ? [name, `doc${each}`] : [name, absolute(each)],
+    ),
+  )
+}
+
+/** As a server sees it (WHATWG URL: dot segments are taken away), and with what is percent-encoded decoded. */
+export function pathsOf(target: string): string[] {
+  const path = URL.parse(target.startsWith('//') ? `http://host${target}` : target, 'http://host')?.pathname
+  if (path === undefined) return []
+  try {
+    return [path, decodeURIComponent(path)]
+  } catch {
+    return [path]
+  }
+}
+
+function matches(template: string, path: string): boolean {
+  const pattern = template.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replaceAll(/\{(\w+)\}/g, (_, name) => {
+    return name === 'path' ? '.+' : '[^/]+'
+  })
+  return new RegExp(`^${pattern}$`, 's').test(path)
+}

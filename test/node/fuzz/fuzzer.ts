@@ -1,0 +1,150 @@
+// In charge of: a run: so many requests from one seed, and each fault that they find once, made small, with a way to
+// send it again.
+// Not in charge of: what is sent and what is wrong (generators/request.ts, responseRules.ts), which runs there are (main.ts, fuzzer.test.ts).
+import * as fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
+import { headerOf, type Answer } from './http/responseParser.ts'
+import type { Described } from './apiDocument.ts'
+import { requestToDoor } from './taskApi.ts'
+import { judge } from './responseRules.ts'
+import { asCurl, bytesOf, requestElsewhere, requestFor, requestOfRuntime, type Request } from './generators/request.ts'
+import type { Wire } from './http/connection.ts'
+import type { World } from './serviceUnderTest.ts'
+
+export interface Finding {
+  about: string
+  what: string
+  seed: number
+  request: string
+  answer: string
+}
+
+/** What is not drawn by this file (http/heldConnections.ts). */
+export const RAW = 'raw'
+
+/** For a person: what is wrong, how to see it again. */
+export const tell = ({ about, what, seed, request, answer }: Finding): string =>
+  [
+    `${about}: ${what}`,
+    `  again: FUZZ_SEED=${seed} FUZZ_ONLY='${about.startsWith(RAW) ? RAW : about}' npm run fuzz`,
+    `  ${request}`,
+    ...answer.split(/\r?\n/).map((line) => `  | ${line}`),
+  ].join('\n')
+
+export interface Report {
+  requests: number
+  /** How often each status came. */
+  statuses: Map<number, number>
+  findings: Finding[]
+}
+
+/** Answers that ask to come again are asked so often. */
+const MAX_AGAIN = 20
+
+/** A job has a hundred members, a file has ranges and conditions; others are an id and a query. */
+function weightOf({ name, body, parameters }: Described): number {
+  if (name === 'POST /api/v0/job') return 8
+  if (parameters.some((each) => each.name === 'Range')) return 4
+  return body === null ? 1 : 2
+}
+
+interface Lane {
+  name: string
+  arbitrary: Arbitrary<Request>
+  weight: number
+}
+
+const isAskedAgain = (answer: Answer | undefined): boolean =>
+  answer?.status === 503 && headerOf(answer, 'retry-after') !== null
+
+export class Fuzz {
+  readonly #world: World
+  readonly #wire: Wire
+  readonly #smaller: number
+  readonly #enough: RegExp | null
+  readonly #known = new Set<string>()
+  readonly report: Report = { requests: 0, statuses: new Map(), findings: [] }
+
+  /**
+   * @param smaller tries to make a case smaller; then what there is, is shown
+   * @param enough a finding that ends the run
+   */
+  constructor(world: World, wire: Wire, smaller = 150, enough: RegExp | null = null) {
+    this.#world = world
+    this.#wire = wire
+    this.#smaller = smaller
+    this.#enough = enough
+  }
+
+  #lanes(): Lane[] {
+    const { document } = this.#world
+    return [
+      ...document.operations.map((one) => ({
+        name: one.name,
+        arbitrary: requestFor(document, one),
+        weight: weightOf(one),
+      })),
+      { name: 'the task API', arbitrary: requestToDoor(document), weight: 6 },
+      { name: 'other addresses', arbitrary: requestElsewhere, weight: 3 },
+      { name: 'the runtime', arbitrary: requestOfRuntime, weight: 1 },
+    ]
+  }
+
+  names(): string[] {
+    return this.#lanes().map(({ name }) => name)
+  }
+
+  /** Spreads the requests over all operations and other addresses. @param only names of them; none = all */
+  async run(requests: number, seed: number, only: readonly string[] = []): Promise<void> {
+    const lanes = this.#lanes().filter(({ name }) => only.length === 0 || only.includes(name))
+    const parts = lanes.reduce((sum, { weight }) => sum + weight, 0)
+    for (const { arbitrary, weight } of lanes)
+      await this.explore(arbitrary, Math.ceil((requests * weight) / parts), seed)
+  }
+
+  /** Draws requests until there were so many; goes on behind each fault. */
+  async explore(arbitrary: Arbitrary<Request>, runs: number, seed: number): Promise<void> {
+    for (let left = runs, at = seed; left > 0; at++) {
+      const hunt: { what: string | null; tries: number; last: Omit<Finding, 'what' | 'seed'> | null } = {
+        what: null,
+        tries: 0,
+        last: null,
+      }
+      const { numRuns, failed } = await fc.check(
+        fc.asyncProperty(arbitrary, async (request) => {
+          if (hunt.tries > this.#smaller) return true
+          const { complaints, shown } = await this.try(request)
+          hunt.what ??= complaints.find((what) => !this.#known.has(`${request.about}: ${what}`)) ?? null
+          if (hunt.what === null || !complaints.includes(hunt.what)) return true
+          hunt.tries++
+          hunt.last = { about: request.about, ...shown }
+          return false
+        }),
+        { seed: at, numRuns: left },
+      )
+      left -= numRuns
+      if (!failed || hunt.what === null || hunt.last === null) break
+      this.#known.add(`${hunt.last.about}: ${hunt.what}`)
+      this.report.findings.push({ what: hunt.what, seed, ...hunt.last })
+      if (this.#enough?.test(hunt.what)) break
+    }
+  }
+
+  /** Sends one request and judges the answer. */
+  async try(request: Request): Promise<{ complaints: string[]; shown: { request: string; answer: string } }> {
+    const world = this.#world
+    const bytes = bytesOf(request, world.host, world.fill)
+    const shownRequest = asCurl(request, world.fill)
+    let heard = await this.#wire({ bytes, methods: [request.method] })
+    for (let again = 0; again < MAX_AGAIN && isAskedAgain(heard.answers[0]); again++) {
+      heard = await this.#wire({ bytes, methods: [request.method] })
+    }
+    this.report.requests++
+    const [answer] = heard.answers
+    this.report.statuses.set(answer?.status ?? 0, (this.report.statuses.get(answer?.status ?? 0) ?? 0) + 1)
+    const { document, secrets, fill } = world
+    const complaints = judge(request, heard, { document, fill, secrets, places: [world.service.stateDir] })
+    await world.settle(request, answer)
+    return { complaints, shown: { request: shownRequest, answer: heard.raw.subarray(0, 1500).toString('utf8') } }
+  }
+}

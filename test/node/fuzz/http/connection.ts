@@ -1,0 +1,84 @@
+// In charge of: bytes to the service and what comes back, one connection each, within a bound of time. Node's own client
+// refuses to send most of what is sent here.
+// Not in charge of: what is sent (request.ts, rawRequests.ts), reading it (responseParser.ts).
+import { connect, type Socket } from 'node:net'
+import { headerOf, readAnswers, type Answer, type Told } from './responseParser.ts'
+
+/** `silent`: the bound of time passed without a whole answer. */
+export interface Heard extends Told {
+  silent: boolean
+  /** Everything that came. */
+  raw: Buffer
+}
+
+export interface Sent {
+  bytes: Buffer
+  /** Of the requests in it, in order. */
+  methods: readonly string[]
+  /** Close our side behind the last byte. */
+  half?: boolean
+  /** Wait for the end of the connection, since one request must not become two answers. */
+  toTheEnd?: boolean
+}
+
+/** Sends bytes and hears the answers. */
+export type Wire = (sent: Sent) => Promise<Heard>
+
+/** Far above what anything here takes, on a machine that does much else. */
+export const HANG_MS = 60_000
+
+export function wireTo(base: string, hangMs = HANG_MS): Wire {
+  const { hostname, port } = new URL(base)
+  return ({ bytes, methods, half = false, toTheEnd = false }) =>
+    new Promise((resolve) => {
+      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+      let came: Buffer[] = []
+      const bound = setTimeout(() => end(false, true), hangMs)
+      const told = (ended: boolean): Told & { raw: Buffer } => {
+        const raw = Buffer.concat(came)
+        came = [raw]
+        return { ...readAnswers(raw, methods, ended), raw }
+      }
+      function end(ended: boolean, silent = false): void {
+        clearTimeout(bound)
+        const all = told(ended)
+        socket.destroy()
+        resolve({ ...all, silent: silent && all.answers.length < methods.length })
+      }
+      socket.on('data', (chunk) => {
+        came.push(chunk)
+        const { answers, broken, raw } = told(false)
+        if (broken !== null || (!toTheEnd && answers.length >= methods.length) || isStream(raw)) end(false)
+      })
+      socket.on('end', () => end(true))
+      socket.on('error', () => end(true))
+      socket.on('connect', () => {
+        socket.write(bytes)
+        if (half) socket.end()
+      })
+    })
+}
+
+/** Server-Sent Events of a job that runs have no end: the head is all that is waited for. */
+function isStream(raw: Buffer): boolean {
+  const head = raw.subarray(0, 4096).toString('latin1')
+  return head.includes('\r\n\r\n') && /^content-type: *text\/event-stream/im.test(head)
+}
+
+/** Opens connections that are left as they are until `close`. */
+export async function holdOpen(base: string, bytes: readonly Buffer[]): Promise<{ close: () => void }> {
+  const { hostname, port } = new URL(base)
+  const sockets = await Promise.all(
+    bytes.map(
+      (each) =>
+        new Promise<Socket>((resolve) => {
+          const socket = connect({ host: hostname, port: Number(port) })
+          socket.on('error', () => resolve(socket))
+          socket.on('connect', () => socket.write(each, () => resolve(socket)))
+        }),
+    ),
+  )
+  return { close: () => sockets.forEach((socket) => socket.destroy()) }
+}
+
+export const isJson = (answer: Answer): boolean => /^application\/json\b/i.test(headerOf(answer, 'content-type') ?? '')

@@ -1,0 +1,274 @@
+// In charge of: what is wrong with one answer to one request, by the document and by rules that hold for every answer.
+// Not in charge of: sending, the document's own words (apiDocument.ts), the task API (taskApi.ts).
+import { requestErrors } from '#contract/errorCodes.ts'
+import { NUMBER_AS_TEXT } from '#contract/job/requestSchema.ts'
+import { headerOf, type Answer } from './http/responseParser.ts'
+import { parsed } from './generators/body.ts'
+import type { Described, Document } from './apiDocument.ts'
+import { isToDoor, judgeDoor } from './taskApi.ts'
+import { leaksIn } from './leakRules.ts'
+import { KNOWN_METHODS, type Fill, type Request } from './generators/request.ts'
+import { isJson, type Heard } from './http/connection.ts'
+
+export interface Facts {
+  document: Document
+  fill: Fill
+  secrets: readonly string[]
+  places: readonly string[]
+}
+
+/** An address of so many may be refused by whatever stands in front. */
+const MANY_CHARACTERS = 8000
+
+/** Sentences without ids, numbers or values, so that the same fault has the same sentence. */
+export function judge(request: Request, heard: Heard, facts: Facts): string[] {
+  const leaks = leaksIn(heard.raw, facts.secrets, facts.places).map((what) => `the answer has ${what}`)
+  const [answer, ...more] = heard.answers
+  if (heard.silent) return ['no answer came', ...leaks]
+  if (heard.broken !== null) return ['the answer is no HTTP', ...leaks]
+  if (answer === undefined) return ['the connection was closed without an answer', ...leaks]
+  if (more.length > 0 || heard.left.length > 0) return ['there is more than one answer', ...leaks]
+  return [...leaks, ...ofAnswer(request, answer, facts)]
+}
+
+function ofAnswer(request: Request, answer: Answer, facts: Facts): string[] {
+  const { status } = answer
+  if (!KNOWN_METHODS.has(request.method)) {
+    // RFC 9110, 9.1: an unrecognized method is 501, one that is not allowed here 405.
+    return status >= 400 && (status < 500 || status === 501) ? [] : [`${status} to an unknown method`]
+  }
+  // More than some parts on the way take (RFC 9110, 15.5.15; RFC 6585, 5), which know nothing of the shape.
+  if ([413, 414, 431].includes(status) && request.target.length > MANY_CHARACTERS) return []
+  if (status === 503 && errorOf(answer)?.code === 'unavailable') {
+    return headerOf(answer, 'retry-after') === null ? ['503 without Retry-After'] : []
+  }
+  if (status >= 500) return [`${status}${isJson(answer) ? ` ${errorOf(answer)?.code ?? ''}` : ' as no JSON'}`]
+  if (isToDoor(request)) {
+    const isShaped = status < 400 || request.method === 'HEAD' || errorOf(answer) !== null
+    return [
+      ...judgeDoor(request, answer, facts.document, facts.fill),
+      ...(isShaped ? [] : [`${status} without the error shape`]),
+    ]
+  }
+  const target = facts.fill(request.target)
+  const override = request.headers.find(([name]) => name === 'X-HTTP-Method-Override')?.[1].toUpperCase()
+  const methods = [...new Set([request.method, override ?? request.method])]
+  const read = methods.map((method) => facts.document.at(method, target))
+  const is = read.flatMap((each) => each.is)
+  const readings = [...is, ...read.flatMap((each) => each.mayBe)].map((one) => [
+    ...ofHead(request, answer),
+    ...byDocument(one, request, answer, facts),
+    ...byRight(one, request, answer),
+    ...(is.length === 1 && methods.length === 1 ? byRequest(one, request, answer, target, facts) : []),
+  ])
+  // What only GET is told of may refuse HEAD with other headers than those of GET.
+  const isBare = request.method === 'HEAD' && is.every((one) => one.method !== 'HEAD')
+  if (is.length === 0 || override !== undefined || isBare) readings.push(elsewhere(request, answer, target, facts))
+  // An address may be read in several ways: one of them must be right.
+  return readings.reduce((least, each) => (each.length < least.length ? each : least))
+}
+
+interface Failure {
+  code: string
+  message: string
+  field?: string
+  details?: unknown
+}
+
+/** The one shape of every error, or null. */
+function errorOf(answer: Answer): Failure | null {
+  if (!isJson(answer)) return null
+  const error = (jsonOf(answer)?.value as { error?: Partial<Failure> } | undefined)?.error
+  return typeof error?.code === 'string' && typeof error.message === 'string' && error.message !== ''
+    ? (error as Failure)
+    : null
+}
+
+function jsonOf(answer: Answer): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer.body)) as unknown }
+  } catch {
+    return null
+  }
+}
+
+/** What HTTP itself wants of a status (RFC 9110). */
+function ofHead(request: Request, answer: Answer): string[] {
+  const wanted: Record<number, string> = {
+    401: 'www-authenticate',
+    405: 'allow',
+    416: 'content-range',
+    206: 'content-range',
+    429: 'retry-after',
+  }
+  const name = wanted[answer.status]
+  // A browser would open a dialog of its own over the dashboard (authenticate.ts).
+  const isQuiet = request.headers.some(([each, value]) => each === 'Sec-Fetch-Mode' && value === 'cors')
+  if (answer.status === 401 && isQuiet) return []
+  return name === undefined || headerOf(answer, name) !== null ? [] : [`${answer.status} without ${name}`]
+}
+
+/** An address that the document does not have, or not for this method: nothing is there, and it is said in the one shape. */
+function elsewhere(request: Request, answer: Answer, target: string, facts: Facts): string[] {
+  const { status } = answer
+  if (request.method === 'OPTIONS' && (status === 200 || status === 204)) return []
+  if (isPage(target) && (request.method === 'GET' || request.method === 'HEAD')) {
+    return status < 400 ? [] : refusal(request, answer, [404, 405])
+  }
+  if (isPage(target)) return status === 404 || status === 405 ? [] : [`${status} to ${request.method} of a page`]
+  if (status < 400) return [`${status} at an address that is not in the document`]
+  const expected = [401, 403, 404, 405, 429, ...(facts.document.knows(target) ? [400, 410, 412, 413, 415] : [])]
+  return [...ofHead(request, answer), ...refusal(request, answer, expected)]
+}
+
+/** Of people, not of programs: the dashboard, the reference, their files, and where these lead to. */
+function isPage(target: string): boolean {
+  const path = URL.parse(target.startsWith('//') ? `http://host${target}` : target, 'http://host')?.pathname ?? ''
+  return /^\/(?:$|docs|openapi\.json|icon|assets\/|jobs\/\d+$|new$|files$|keys$|limits$|index)/.test(path)
+}
+
+function refusal(request: Request, answer: Answer, expected: readonly number[]): string[] {
+  const { status } = answer
+  if (!expected.includes(status)) return [`${status} is not among what may be answered`]
+  if (request.method === 'HEAD') return []
+  const error = errorOf(answer)
+  if (error === null) return [`${status} without the error shape`]
+  if ((requestErrors as Record<string, number>)[error.code] !== status) return [`${status} with the code ${error.code}`]
+  return []
+}
+
+/** Status, type, body and code as the operation has them. */
+function byDocument(one: Described, request: Request, answer: Answer, facts: Facts): string[] {
+  const { status } = answer
+  const told = one.responses[String(status)]
+  if (told === undefined) return [`status ${status} is not in the document`]
+  const type = headerOf(answer, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? null
+  if (request.method === 'HEAD') return []
+  if (told.content === undefined) {
+    return answer.body.length > 0 ? [`${status} has a body that is not in the document`] : []
+  }
+  const ranges = Object.keys(told.content)
+  const range = ranges.find((each) => covers(each, type))
+  if (range === undefined) return [`${status} has a type that is not in the document (${type})`]
+  const { schema, examples } = told.content[range]!
+  // Where an error is a page for people, the document says so by its type.
+  if (!isJson(answer)) return status >= 400 && range !== 'text/html' ? [`${status} without the error shape`] : []
+  const value = jsonOf(answer)
+  if (value === null) return [`${status} is not the JSON that it says`]
+  const wrong = facts.document
+    .complaints(schema, value.value)
+    .map((what) => `${status} is not as its schema says: ${what}`)
+  const code = status >= 400 ? errorOf(answer)?.code : undefined
+  if (code !== undefined && examples !== undefined && !(code in examples))
+    wrong.push(`${status} with the code ${code}, which is not in the document`)
+  return wrong
+}
+
+function covers(range: string, type: string | null): boolean {
+  if (type === null) return false
+  return range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
+}
+
+/** Whoever has no key, or not the right one, learns nothing; another account's things are not there. */
+function byRight(one: Described, request: Request, answer: Answer): string[] {
+  const { status } = answer
+  const { scopes } = request.sender
+  if (one.scope === null) return []
+  if (scopes === null) return status === 401 ? [] : [`${status} without a valid key`]
+  if (!scopes.includes(one.scope)) return status === 403 ? [] : [`${status} with a key of another scope`]
+  if (status === 401 || status === 403) return [`${status} with the right key`]
+  const isForeign = /\{\{\w+\.other\}\}/.test(request.target)
+  return isForeign && (status < 400 || status === 409 || status === 410)
+    ? [`${status} at what another account has`]
+    : []
+}
+
+/** Codes of a problem that only the shape of a body decides. */
+const OF_SHAPE = new Set([
+  'required',
+  'invalid_type',
+  'invalid_value',
+  'invalid_length',
+  'out_of_range',
+  'unknown_field',
+])
+
+/** Rules between members and of addresses, which no schema says, have these codes too. */
+const BEYOND_SHAPE = [
+  { code: /^invalid_value$/, field: /^(?:job\.)?(?:input|logo_url|webhook_url)$/ },
+  { code: /^(?:required|invalid_value)$/, field: /^(?:job\.)?(?:cloud_credentials\.|bucket_output_path$)/ },
+  { code: /^out_of_range$/, field: /\.audio_profiles$/ },
+  // As a number, the document has its bounds alone (scripts/openapi/requestSchemas.ts).
+  { code: /^invalid_value$/, field: /\.(?:audio_bitrate|audio_channels|source_stream)$/ },
+]
+const isOfShape = ({ code, field }: { code: string; field: string }): boolean =>
+  OF_SHAPE.has(code) && !BEYOND_SHAPE.some((rule) => rule.code.test(code) && rule.field.test(field))
+
+/** What was taken must be as the document says, and what is as it says must not be refused for its shape. */
+function byRequest(one: Described, request: Request, answer: Answer, target: string, facts: Facts): string[] {
+  const isTaken = answer.status < 300
+  const wrong: string[] = []
+  // A query that begins with "?" would lose it.
+  const query = new URLSearchParams(`&${target.split('?').slice(1).join('?').split('#')[0] ?? ''}`)
+  let isQueryRight = [...query.keys()].every((name) =>
+    one.parameters.some((each) => each.in === 'query' && each.name === name),
+  )
+  for (const { name, schema, in: where } of one.parameters) {
+    const value = where === 'query' ? query.get(name) : (request.headers.find(([each]) => each === name)?.[1] ?? null)
+    if (value === null || where === 'path') continue
+    const { type } = facts.document.resolve(schema)
+    const text = facts.fill(value)
+    const given = type === 'integer' ? Number(value) : type === 'array' ? query.getAll(name).map(facts.fill) : text
+    const isRight = facts.document.complaints(schema, given).length === 0
+    if (where === 'query') isQueryRight &&= isRight
+    if (isTaken && !isRight) wrong.push(`taken with a ${name} that the document refuses`)
+    if (isRight && isRefused(answer, name) && query.getAll(name).length <= 1)
+      wrong.push(`a ${name} is refused that the document takes`)
+  }
+  const { body } = one
+  if (body?.type !== 'application/json') return wrong
+  const sent = request.body === null ? null : parsed(request.body, facts.fill)
+  const isEmpty = request.body === null || request.body.form === 'empty' || request.body.text === ''
+  if (isEmpty) return isTaken && body.required ? [...wrong, 'taken without a body'] : wrong
+  const faults =
+    sent === null
+      ? ['it is no JSON']
+      : facts.document.complaints(body.schema, asRead(body.schema, sent.value, facts.document))
+  if (isTaken && faults.length > 0) wrong.push(`a body is taken that the document refuses: ${faults[0]}`)
+  if (faults.length === 0 && isQueryRight) {
+    for (const { code, field } of problemsOf(answer).filter(isOfShape))
+      wrong.push(`a body is refused (${code} ${field.replaceAll(/\d+/g, '#')}) that the document takes`)
+  }
+  return [...new Set(wrong)]
+}
+
+function problemsOf(answer: Answer): { code: string; field: string }[] {
+  const { code, details } = errorOf(answer) ?? {}
+  return code === 'invalid_request' && Array.isArray(details) ? (details as { code: string; field: string }[]) : []
+}
+
+const isRefused = (answer: Answer, name: string): boolean => problemsOf(answer).some(({ field }) => field === name)
+
+/**
+ * Where a number may come as text, its bounds are those of the number that it says: JSON Schema has no words for that, the
+ * description of the member has.
+ */
+function asRead(given: { [name: string]: any }, value: unknown, document: Document): unknown {
+  const schema = document.resolve(given)
+  if (Array.isArray(value))
+    return schema['items'] ? value.map((each) => asRead(schema['items'], each, document)) : value
+  if (typeof value === 'object' && value !== null) {
+    const properties = (schema['properties'] ?? {}) as Record<string, object>
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [
+        name,
+        Object.hasOwn(properties, name) ? asRead(properties[name]!, each, document) : each,
+      ]),
+    )
+  }
+  const kinds = [schema, ...((schema['anyOf'] ?? []) as { [name: string]: any }[])]
+  const isEither = kinds.some(
+    ({ type, pattern }) => Array.isArray(type) && type.includes('string') && pattern === NUMBER_AS_TEXT.source,
+  )
+  return isEither && typeof value === 'string' && NUMBER_AS_TEXT.test(value) ? Number(value) : value
+}

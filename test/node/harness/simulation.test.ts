@@ -1,0 +1,91 @@
+// In charge of: the simulation in its short form, and that its checker bites: bugs are planted in a copy of the source, and
+// each must be found.
+// Not in charge of: the long form (npm run simulate -- --seeds 100000), the same SQL on D1 (test/worker/db/simulation.test.ts).
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PLANTED } from '../../simulation/plantedBugs.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+const MAIN = join(ROOT, 'test/simulation/main.ts')
+const run = promisify(execFile)
+
+interface Said {
+  code: number
+  text: string
+}
+
+async function simulate(...args: string[]): Promise<Said> {
+  try {
+    return { code: 0, text: (await run(process.execPath, [MAIN, ...args])).stdout }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, text: stdout + stderr }
+  }
+}
+
+test('2,000 seeds: no invariant is broken', async () => {
+  const { code, text } = await simulate('--seeds', '2000')
+  expect(text).toContain('2000 seeds from 1, 0 violations')
+  expect(code).toBe(0)
+})
+
+test('100 seeds also through the SQL on SQLite: the same rows after every event', async () => {
+  const { code, text } = await simulate('--seeds', '100', '--sql')
+  expect(text).toContain('100 seeds from 1, 0 violations')
+  expect(code).toBe(0)
+})
+
+test('each message five times, each post three times: one result for each job (I11)', async () => {
+  const { text } = await simulate('--repeat', '--seeds', '250')
+  expect(text).toMatch(/250 seeds from 1, 0 violations, 1000 jobs, 1\d{3} attempts, 1000 results/)
+})
+
+test('a seed is the same world each time', async () => {
+  const first = await simulate('--seed', '17', '--trace')
+  const second = await simulate('--seed', '17', '--trace')
+  const events = ({ text }: Said) => text.split('\n').slice(0, -2)
+  expect(events(first).length).toBeGreaterThan(5)
+  expect(events(second)).toEqual(events(first))
+})
+
+describe('a planted bug is found', () => {
+  let copy: string
+  beforeAll(async () => {
+    copy = await mkdtemp(join(tmpdir(), 'splicepoint-planted-'))
+    for (const directory of ['worker', 'migrations'])
+      await cp(join(ROOT, directory), join(copy, directory), { recursive: true })
+    const { type, imports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
+    await mkdir(join(copy, 'node_modules'))
+    await cp(join(ROOT, 'node_modules/zod'), join(copy, 'node_modules/zod'), { recursive: true })
+    await writeFile(join(copy, 'package.json'), JSON.stringify({ type, imports }))
+  })
+  afterAll(() => rm(copy, { recursive: true, force: true }))
+
+  test('without one the copy is found to be good', async () => {
+    expect(await simulate('--source', copy, '--seeds', '50', '--sql')).toMatchObject({ code: 0 })
+  })
+
+  test.each(PLANTED)('$name', async ({ file, find, put, seeds, finds, sql = false }) => {
+    const path = join(copy, file)
+    const good = await readFile(path, 'utf8')
+    // A patch that no longer applies proves nothing.
+    expect(good.split(find), `${file} has lost "${find}"`).toHaveLength(2)
+    try {
+      await writeFile(
+        path,
+        good.replace(find, () => put),
+      )
+      const { code, text } = await simulate('--source', copy, '--seeds', String(seeds), ...(sql ? ['--sql'] : []))
+      expect(text).toMatch(finds)
+      expect(text).toMatch(/npm run simulate -- --seed \d+ --trace/)
+      expect(code).toBe(1)
+    } finally {
+      await writeFile(path, good)
+    }
+  })
+})

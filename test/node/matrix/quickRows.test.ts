@@ -1,0 +1,23 @@
+// The quick rows of the table of what works, as `npm run matrix` measures all of them.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { GROUPS } from '../../matrix/groups.ts'
+import { openLab, type Lab } from '../../matrix/runner.ts'
+import { showValue } from '../../matrix/parameterValues.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+})
+afterAll(() => lab[Symbol.asyncDispose]())
+
+const rows = Object.values(GROUPS)
+  .flat()
+  .filter((row) => row.quick === true)
+
+test.each(rows.map((row) => [row.path, showValue(row.value), row.expected, row] as const))(
+  '%s %s: %s',
+  async (_path, _value, _expected, row) => {
+    const { measured, ok } = await lab.run(row)
+    expect(ok, measured).toBe(true)
+  },
+)

@@ -1,0 +1,220 @@
+// In charge of: what every npm script begins with: node_modules against the lockfile, without the registry where it fits.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, describe, expect, test } from 'vitest'
+import { compare, lacking, type Entry } from '../../../scripts/npm/missingPackages.mjs'
+import { workspace } from '../../support/media/media.ts'
+import { ROOT, type ReadyLine } from '../../support/service.ts'
+
+const toClose: (() => PromiseLike<unknown>)[] = []
+afterEach(async () => {
+  for (const close of toClose.splice(0).toReversed()) await close()
+})
+
+async function space(): Promise<{ path: string; file: (name: string) => string }> {
+  const made = await workspace()
+  toClose.push(() => made[Symbol.asyncDispose]())
+  return made
+}
+
+/** A registry at which nobody can be reached; counts who tries. */
+async function registry(): Promise<{ address: string; tries: () => number }> {
+  let tries = 0
+  const server = createServer((socket) => {
+    tries++
+    socket.destroy()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  toClose.push(() => new Promise((done) => server.close(done)))
+  const at = server.address()
+  return { address: `http://127.0.0.1:${typeof at === 'object' ? at?.port : 0}/`, tries: () => tries }
+}
+
+interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+function npm(args: string[], cwd: string, env: Record<string, string>): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile('npm', args, { cwd, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+  })
+}
+
+/** What a clone has of it, to install with. */
+async function clone(): Promise<{ path: string; file: (name: string) => string }> {
+  const made = await space()
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'scripts'])
+    await cp(join(ROOT, name), made.file(name), { recursive: true })
+  return made
+}
+
+interface Lock {
+  packages: Record<string, Entry & { resolved?: string; optionalDependencies?: Record<string, string> }>
+}
+const lock = async (): Promise<Lock> => JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as Lock
+
+const linux = { os: 'linux', cpu: 'x64', libc: () => 'glibc' }
+
+describe('what is lacking', () => {
+  test.each<[string, Record<string, Entry>, Record<string, Entry>, string[]]>([
+    ['nothing', { a: { version: '1' } }, { a: { version: '1' } }, []],
+    ['a package', { a: { version: '1' }, b: { version: '1' } }, { a: { version: '1' } }, ['b']],
+    ['another version', { a: { version: '2' } }, { a: { version: '1' } }, ['a']],
+    ['other bytes', { a: { version: '1', integrity: 'x' } }, { a: { version: '1', integrity: 'y' } }, ['a']],
+    ['the project itself is no package', { '': { version: '2' } }, {}, []],
+    ['what is there beside it does no harm', {}, { a: { version: '1' } }, []],
+    ['another system’s', { a: { version: '1', optional: true, os: ['darwin'] } }, {}, []],
+    ['another processor’s', { a: { version: '1', optional: true, os: ['linux'], cpu: ['arm64'] } }, {}, []],
+    ['another C library’s', { a: { version: '1', optional: true, os: ['linux'], libc: ['musl'] } }, {}, []],
+    ['every system’s but one', { a: { version: '1', optional: true, os: ['!linux'] } }, {}, []],
+    ['ours', { a: { version: '1', optional: true, os: ['linux'], cpu: ['x64'], libc: ['glibc'] } }, {}, ['a']],
+    ['all but another', { a: { version: '1', optional: true, os: ['!win32'] } }, {}, ['a']],
+    ['an optional one of no system', { a: { version: '1', optional: true } }, {}, []],
+  ])('%s', (_name, wanted, installed, expected) => {
+    expect(compare(wanted, installed, linux)).toEqual(expected)
+  })
+
+  test('nothing is, where these tests run', () => {
+    expect(lacking(ROOT)).toEqual([])
+  })
+
+  test('everything is in a fresh clone', async () => {
+    expect(lacking((await clone()).path)).toEqual(['node_modules'])
+  })
+})
+
+describe('the lockfile', () => {
+  test('has an entry for every optional package of every platform, and names no registry', async () => {
+    const { packages } = await lock()
+    const named = Object.values(packages).flatMap((one) => Object.keys(one.optionalDependencies ?? {}))
+    const there = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 13)))
+    expect(named.length).toBeGreaterThan(100)
+    expect(named.filter((name) => !there.has(name))).toEqual([])
+    expect(Object.keys(packages).filter((path) => packages[path]?.resolved !== undefined)).toEqual([])
+  })
+
+  test('knows the bytes of every package that any Linux on x64 or arm64 with glibc installs', async () => {
+    const { packages } = await lock()
+    const machines = [linux, { ...linux, cpu: 'arm64' }]
+    const installed = machines.flatMap((machine) => compare(packages, {}, machine))
+    expect(installed.length).toBeGreaterThan(200)
+    expect(installed.filter((path) => packages[path]?.integrity === undefined)).toEqual([])
+  })
+
+  test('is all that npm ci needs, and fits package.json', async () => {
+    const made = await clone()
+    const ran = await npm(['ci', '--dry-run', '--offline', '--ignore-scripts', '--loglevel=error'], made.path, {
+      npm_config_cache: made.file('cache'),
+    })
+    expect(ran.stderr).not.toContain('EUSAGE')
+    expect(ran.code).toBe(0)
+  })
+})
+
+describe('npm start', () => {
+  test('asks no registry where node_modules fits, is ready, and tells each step', async () => {
+    const [state, { address, tries }] = [await space(), await registry()]
+    const env = { ...process.env, npm_config_registry: address, PORT: '0', STATE_DIR: state.path, INIT_CWD: ROOT }
+    const child = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const exited = once(child, 'exit')
+    let [shown, steps] = ['', '']
+    child.stderr.on('data', (chunk: Buffer) => (steps += chunk.toString()))
+    for await (const chunk of child.stdout) {
+      shown += String(chunk)
+      if (shown.includes('Press Ctrl-C to stop.')) break
+    }
+    const base = /^Splicepoint is running at (\S+)$/m.exec(shown)?.[1] ?? ''
+    expect((await fetch(`${base}/health`)).status).toBe(200)
+    const adminKey = /^Admin key +(\S+)/m.exec(shown)?.[1] ?? ''
+    const authorization = `Basic ${Buffer.from(`${adminKey}:`).toString('base64')}`
+    expect((await fetch(`${base}/metrics`, { headers: { authorization } })).status).toBe(200)
+    for (const step of ['ffmpeg ', 'transcoders: http://', `database: ${state.path}`, `Worker: ${base}`])
+      expect(steps).toMatch(new RegExp(String.raw`^ +\d+\.\d s {2}${step}`, 'm'))
+    child.kill('SIGTERM')
+    await exited
+    expect(tries()).toBe(0)
+  })
+
+  test('says what it needs and where it cannot get it, without a registry', async () => {
+    const made = await clone()
+    const { address } = await registry()
+    // Nobody listens there any more.
+    for (const close of toClose.splice(1)) await close()
+    const ran = await npm(['start', '--silent'], made.path, {
+      npm_config_registry: address,
+      npm_config_cache: made.file('cache'),
+    })
+    expect(ran.stderr).toContain('Installing the packages of package-lock.json …')
+    expect(ran.stderr).toContain(`the registry ${new URL(address).host} cannot be reached`)
+    expect(ran.stderr).toContain('and start again.')
+    expect([ran.code, ran.stdout]).toEqual([1, ''])
+  })
+
+  test('names what differs, and what breaks the connection', async () => {
+    const made = await clone()
+    await symlink(join(ROOT, 'node_modules'), made.file('node_modules'))
+    const changed = await lock()
+    changed.packages['node_modules/absent'] = { version: '1.0.0' }
+    await writeFile(made.file('package-lock.json'), JSON.stringify(changed))
+    expect(lacking(made.path)).toEqual(['node_modules/absent'])
+  })
+})
+
+describe('a clone', () => {
+  test('is installed by npm start from the registry and is as clean as before; so it is after it served', async (context) => {
+    const from = await new Promise<string>((resolve) =>
+      execFile('npm', ['config', 'get', 'registry'], (_error, stdout) => resolve(stdout.trim())),
+    )
+    const reached = await fetch(from, { method: 'HEAD', signal: AbortSignal.timeout(10_000) }).then(
+      () => true,
+      () => false,
+    )
+    if (!reached) {
+      if (process.env['REQUIRE_ALL'] === '1') throw new Error(`the registry ${from} cannot be reached`)
+      context.skip(`the registry ${from} cannot be reached`)
+    }
+    const made = await space()
+    const git = (...args: string[]): Promise<string> =>
+      new Promise((resolve, reject) => {
+        execFile('git', args, { cwd: made.path, maxBuffer: 2 ** 26 }, (error, stdout) =>
+          error === null ? resolve(stdout) : reject(error),
+        )
+      })
+    await cp(ROOT, made.path, {
+      recursive: true,
+      filter: (path) => !/\/(?:node_modules|\.git|\.wrangler|\.tsbuild|dist|out)$/.test(path),
+    })
+    await git('init', '-q')
+    await git('add', '-A')
+    await git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'all')
+    const env = { ...process.env, PORT: '0', INIT_CWD: made.path, STATE_DIR: '' }
+    const child = spawn('npm', ['start', '--silent', '--', '--json'], {
+      cwd: made.path,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const exited = once(child, 'exit')
+    let told = ''
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()))
+    const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>
+    const line = await Promise.race([first.then(([text]) => text), exited.then(() => null)])
+    if (line === null) throw new Error(`it did not start:\n${told}`)
+    const ready = JSON.parse(line) as ReadyLine
+    expect((await fetch(`${ready.base_url}/health`)).status).toBe(200)
+    process.kill(ready.pids.start, 'SIGTERM')
+    await exited
+    expect(told).toMatch(/^Installing the packages of package-lock\.json …$/m)
+    expect(told).toMatch(/^Installed in \d+ s\.$/m)
+    expect(lacking(made.path)).toEqual([])
+    expect(await git('status', '--porcelain')).toBe('')
+  })
+})

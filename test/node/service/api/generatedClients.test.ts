@@ -1,0 +1,176 @@
+// In charge of: the OpenAPI document as other people's tools read it: linters without findings, generated clients that compile
+// and work on a running service.
+// Not in charge of: whether the document is true of the service (openapi.test.ts).
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, glob, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openapi } from '../../../../scripts/openapi/openapiDocument.ts'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { ROOT, Service } from '../../../support/service.ts'
+
+const JUDGES = join(ROOT, 'test/clients')
+const MISSING =
+  'the tools that judge the OpenAPI document are not installed: npm ci --prefix test/clients; ' +
+  'python3 -m venv test/clients/python; test/clients/python/bin/pip install -r test/clients/requirements.txt'
+const installed = ['node_modules/.bin/orval', 'python/bin/openapi-python-client'].every((path) =>
+  existsSync(join(JUDGES, path)),
+)
+if (!installed && process.env['REQUIRE_ALL'] === '1') throw new Error(MISSING)
+
+const execute = promisify(execFile)
+let space: Awaited<ReturnType<typeof workspace>>
+
+/** Runs a tool of test/clients in the workspace; what it says, whatever its exit code. */
+async function tool(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ code: number; said: string; stdout: string }> {
+  const bin = name.startsWith('python/') ? join(JUDGES, name) : join(JUDGES, 'node_modules/.bin', name)
+  const options = { cwd: space.path, env: { ...process.env, ...env }, maxBuffer: 64 << 20 }
+  return execute(bin, args, options).then(
+    ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr, stdout }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      said: error.stdout + error.stderr,
+      stdout: error.stdout,
+    }),
+  )
+}
+
+/** As a user's compiler does it: strict, and types of libraries are checked too. */
+async function compiles(folder: string): Promise<void> {
+  const files: string[] = []
+  for await (const path of glob('**/*.ts', { cwd: space.file(folder) })) files.push(space.file(`${folder}/${path}`))
+  expect(files).not.toEqual([])
+  const flags = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--module', 'esnext']
+  const where = ['--moduleResolution', 'bundler', '--lib', 'es2022,dom,dom.iterable']
+  const { code, said } = await tool('tsc', [...flags, ...where, ...files])
+  expect(said).toBe('')
+  expect(code).toBe(0)
+}
+
+const job = {
+  videoProfiles: [{ output: 'film-90.mp4', width: 0, height: 90, video_bitrate: 150 }],
+  audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 128, source_stream: 1 }],
+  cloud_credentials: { input: { cloud_provider: 'file-upload' } },
+}
+
+describe.skipIf(!installed)(`tools of others (${installed ? 'test/clients' : MISSING})`, () => {
+  let service: Service
+
+  beforeAll(async () => {
+    space = await workspace()
+    await writeFile(space.file('openapi.json'), JSON.stringify(openapi(), null, 2))
+    await makeClip(space.file('film.mp4'), { width: 160, height: 90, seconds: 1, audio: [2] })
+    service = await Service.start({})
+  })
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]()
+    await space?.[Symbol.asyncDispose]()
+  })
+
+  test('spectral finds nothing in the document', async () => {
+    const options = ['--ruleset', join(JUDGES, 'spectral.yaml'), '--fail-severity', 'hint', '--output', 'spectral.json']
+    const { code, said } = await tool('spectral', ['lint', ...options, '--format', 'json', 'openapi.json'])
+    expect(JSON.parse(await readFile(space.file('spectral.json'), 'utf8')), said).toEqual([])
+    expect(code, said).toBe(0)
+  })
+
+  test('redocly finds nothing in the document but what redocly.yaml excepts with a reason', async () => {
+    const options = ['--config', join(JUDGES, 'redocly.yaml'), '--format', 'json']
+    const { code, said, stdout } = await tool('redocly', ['lint', ...options, 'openapi.json'], {
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    })
+    const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { totals: object; problems: object[] }
+    expect(problems).toEqual([])
+    expect(totals).toMatchObject({ errors: 0, warnings: 0 })
+    expect(code, said).toBe(0)
+  })
+
+  test('each operation has a name, a summary, a description and an example of what it answers', () => {
+    const { paths } = openapi() as unknown as { paths: Record<string, Record<string, any>> }
+    const all = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, one]) => ({ name: `${method} ${path}`, one })),
+    )
+    expect(all.length).toBeGreaterThanOrEqual(30)
+    const ids = all.map(({ one }) => String(one.operationId))
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { name, one } of all) {
+      expect(one.operationId, name).toMatch(/^[a-z][A-Za-z]+$/)
+      expect(one.summary, name).toMatch(/^[A-Z][^.]{4,80}$/)
+      expect(one.description, name).toMatch(/^[A-Z`].{30,}\.$/s)
+      const answers = Object.entries<any>(one.responses).filter(([status]) => status.startsWith('2'))
+      const json = answers.flatMap(([, each]) => each.content?.['application/json'] ?? [])
+      for (const each of json) expect(each.example, `${name}: an example`).toBeDefined()
+    }
+  })
+
+  test('openapi-typescript makes types that compile', async () => {
+    const { code, said } = await tool('openapi-typescript', ['openapi.json', '-o', 'types/schema.ts'])
+    expect(code, said).toBe(0)
+    await compiles('types')
+  })
+
+  test('orval makes a client that compiles', async () => {
+    const config = { splicepoint: { input: 'openapi.json', output: { target: 'orval/client.ts', client: 'fetch' } } }
+    await writeFile(space.file('orval.config.mjs'), `export default ${JSON.stringify(config)}\n`)
+    const { code, said } = await tool('orval', ['--config', 'orval.config.mjs'])
+    expect(code, said).toBe(0)
+    await compiles('orval')
+  })
+
+  test('hey-api makes a client that compiles, and that works', async () => {
+    const plugins = ['-p', '@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch']
+    const { code, said } = await tool('openapi-ts', ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', ...plugins])
+    expect(code, said).toBe(0)
+    await compiles('hey')
+    const bundle = space.file('hey.mjs')
+    await build({ entryPoints: [space.file('hey/sdk.gen.ts')], outfile: bundle, bundle: true, format: 'esm' })
+    const sdk = (await import(/* @vite-ignore */ pathToFileURL(bundle).href)) as Record<
+      string,
+      (o: object) => Promise<any>
+    >
+    const common = {
+      baseUrl: service.base,
+      headers: { authorization: `Basic ${btoa(`${service.ready.api_key}:`)}` },
+    }
+    const refused = await sdk['createJob']!({ ...common, body: { ...job, input: '999999' } })
+    expect(refused.error.error.code).toBe('invalid_request')
+    const { data: upload } = await sdk['createUpload']!({
+      ...common,
+      query: { name: 'film.mp4' },
+      body: new Blob([new Uint8Array(1000)]),
+    })
+    const { data: created } = await sdk['createJob']!({
+      ...common,
+      query: { dry_run: 'true' },
+      body: { ...job, input: upload.input },
+    })
+    const { data: read } = await sdk['getJob']!({ ...common, path: { id: String(created._auto_generated_id_) } })
+    expect(read.status.dry_run).toBe(true)
+  })
+
+  test('openapi-python-client makes a client without a warning, and a job is made with it', async () => {
+    const options = ['--config', join(JUDGES, 'python.yaml'), '--path', 'openapi.json', '--output-path', 'python']
+    const { code, said } = await tool('python/bin/openapi-python-client', ['generate', ...options])
+    expect(said.trim()).toBe('Generating python')
+    expect(code).toBe(0)
+    await cp(join(JUDGES, 'use.py'), space.file('use.py'))
+    await symlink(space.file('python/splicepoint_client'), space.file('splicepoint_client'))
+    const used = await tool('python/bin/python', ['use.py'], {
+      BASE: service.base,
+      KEY: service.ready.api_key,
+      FILE: space.file('film.mp4'),
+      JOB: JSON.stringify(job),
+    })
+    expect(used.code, used.said).toBe(0)
+    expect(JSON.parse(used.stdout)).toContain('film-90.mp4')
+  })
+})

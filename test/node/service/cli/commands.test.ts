@@ -1,0 +1,439 @@
+// In charge of: the command against the real service, as its users and their scripts run it.
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commands } from '../../../../cli/commandTable.ts'
+import { Client } from '../../../../client/nodeClient.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { frames, makeClip, probeFile, workspace } from '../../../support/media/media.ts'
+import { MediaServer } from '../../../support/http/pausableFileServer.ts'
+import { jobOf, ROOT, Service } from '../../../support/service.ts'
+
+const LAUNCHER = join(ROOT, 'cli/splicepoint.js')
+
+let service: Service
+let media: MediaServer
+let space: Awaited<ReturnType<typeof workspace>>
+beforeAll(async () => {
+  space = await workspace()
+  await makeClip(space.file('film.mp4'), { width: 320, height: 180, seconds: 2 })
+  media = await MediaServer.start(space.file('film.mp4'))
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await media?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+function environment(change: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const known = service ? { SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key } : {}
+  return { ...process.env, ...known, ...change }
+}
+
+function splicepoint(args: string[], options: { env?: Record<string, string>; stdin?: string } = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [LAUNCHER, ...args],
+      { cwd: space.path, env: environment(options.env) },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+    child.stdin?.end(options.stdin ?? '')
+  })
+}
+
+const hashOf = async (path: string): Promise<string> =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+
+describe('a job', () => {
+  test('submit uploads, watches, downloads; status, list and download tell the same of it', async () => {
+    const ran = await splicepoint(['submit', 'film.mp4', '-r', '180:400', '-r', '160x90:150', '--download', 'out'])
+    expect(ran).toMatchObject({ code: 0 })
+    expect(ran.stderr).toMatch(/^Uploading {2}0 % of [\d.]+ kB\nUploading {2}100 % of /)
+    expect(ran.stderr).toMatch(/transcode\s+100 %.*done/)
+    expect(ran.stderr).not.toContain('\u001B')
+    expect(ran.stdout).toMatch(/^Job 1 done in .*: film\.mp4\n/)
+
+    const status = JSON.parse((await splicepoint(['status', '1', '--json'])).stdout)
+    expect(status).toMatchObject({
+      _auto_generated_id_: 1,
+      status: { state: 'ready', job_completed: true },
+      config: {},
+    })
+    const outputs = status.status.outputs as { path: string; sha256: string }[]
+    expect(outputs).toHaveLength(2)
+    for (const [index, { path, sha256 }] of outputs.entries()) {
+      const file = space.file(`out/${path}`)
+      expect(await hashOf(file)).toBe(sha256)
+      const { streams } = await probeFile(file)
+      expect(streams.map(({ codec_name }) => codec_name)).toEqual(['h264', 'aac'])
+      expect(streams[0]!.height).toBe([180, 90][index])
+    }
+
+    // What is there stays; what is damaged comes again.
+    await writeFile(space.file(`out/${outputs[0]!.path}`), 'damaged')
+    const again = await splicepoint(['download', '1', '--to', 'out', '--json'])
+    expect(again.code).toBe(0)
+    expect(JSON.parse(again.stdout)).toMatchObject({ files: [{ already: false }, { already: true }] })
+    expect(await hashOf(space.file(`out/${outputs[0]!.path}`))).toBe(outputs[0]!.sha256)
+
+    const list = JSON.parse((await splicepoint(['list', '--json', '--limit', '1'])).stdout)
+    expect(list).toMatchObject({ jobs: [{ _auto_generated_id_: 1 }], next_cursor: null })
+  })
+
+  test('is found by the name of its source; what was uploaded is listed and deleted', async () => {
+    expect(JSON.parse((await splicepoint(['list', '--search', 'FILM.mp4', '--json'])).stdout)).toMatchObject({
+      jobs: [{ _auto_generated_id_: 1 }],
+    })
+    expect(await splicepoint(['list', '--search', 'nothing'])).toMatchObject({ code: 0, stdout: '' })
+    expect((await splicepoint(['uploads', 'list', '--limit', '1'])).stdout).toMatch(
+      /^NUMBER {2}NAME .*\n +1 {2}film\.mp4 {2}[\d.]+ kB {2}ready .* in 7 days\n$/,
+    )
+    expect((await splicepoint(['list'])).stdout).toMatch(/^ID {2}NAME .*\n 1 {2}film\.mp4 {2}done .* kB {2}just now\n$/)
+    expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 0, stdout: 'Upload 1 is deleted.\n' })
+    expect(JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout)).toEqual({
+      uploads: [],
+      next_cursor: null,
+    })
+    expect(await splicepoint(['uploads', 'delete', '1'])).toMatchObject({ code: 3 })
+    for (const odd of [['delete'], ['list', '1'], ['delete', 'x'], ['purge']]) {
+      expect((await splicepoint(['uploads', ...odd])).code, odd.join(' ')).toBe(2)
+    }
+  })
+
+  test('from standard input; the same Idempotency-Key makes no second one', async () => {
+    const args = ['submit', '--file', '-', '--json', '--idempotency-key', 'once']
+    const stdin = JSON.stringify(jobOf(media.url, 'http'))
+    const first = await splicepoint(args, { stdin })
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(first.stdout)).toMatchObject({ job_id: expect.any(String), warnings: [] })
+    expect((await splicepoint(args, { stdin })).stdout).toBe(first.stdout)
+    const id = String(JSON.parse(first.stdout)._auto_generated_id_)
+    const watched = await splicepoint(['status', id, '--watch', '--json'])
+    expect(watched).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(watched.stdout).status.job_completed).toBe(true)
+    expect(await splicepoint(['cancel', id])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('job_finished'),
+    })
+    expect(await splicepoint(['delete', id])).toMatchObject({ code: 0 })
+    expect(await splicepoint(['status', id])).toMatchObject({ code: 3, stderr: expect.stringContaining('not_found') })
+  })
+
+  test('that fails is exit code 1 with its error, and retry makes a new one', async () => {
+    await writeFile(space.file('text.mp4'), 'no film '.repeat(500))
+    const ran = await splicepoint(['submit', 'text.mp4', '-r', '180', '--watch', '--json'])
+    expect(ran.code).toBe(1)
+    const failed = JSON.parse(ran.stdout)
+    expect(failed.status.error.code).toBe('source_not_media')
+    const id = String(failed._auto_generated_id_)
+    expect(await splicepoint(['download', id])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('source_not_media'),
+    })
+    const retried = await splicepoint(['retry', id, '--watch'])
+    expect(retried).toMatchObject({ code: 1, stdout: expect.stringContaining('source_not_media') })
+  })
+
+  test('goes on when its watcher is interrupted, and ends when it is cancelled', async () => {
+    media.hold(0.3)
+    const created = await splicepoint(['submit', media.url, '-r', '180', '--json'])
+    const id = String(JSON.parse(created.stdout)._auto_generated_id_)
+    const child = spawn(process.execPath, [LAUNCHER, 'status', id, '--watch'], { cwd: space.path, env: environment() })
+    await new Promise((resolve) => child.stderr.once('data', resolve))
+    child.kill('SIGINT')
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130)
+    expect(await service.status(Number(id))).toMatchObject({ job_completed: false })
+    expect(await splicepoint(['cancel', id])).toMatchObject({ code: 0, stdout: `Job ${id} is cancelled.\n` })
+    media.release()
+    expect(await splicepoint(['status', id, '--watch'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('cancelled'),
+    })
+  })
+})
+
+interface Report {
+  objects: { path: string; size: number; sha256: string }[]
+}
+
+describe('the source', () => {
+  const stored = async (): Promise<{ name: string }[]> =>
+    JSON.parse((await splicepoint(['uploads', 'list', '--json'])).stdout).uploads
+
+  test('is not sent before the job was found to be right', async () => {
+    const before = (await stored()).length
+    for (const [rendition, message] of [
+      ['9999', /height must be .* 4320/],
+      ['720:10', /video_bitrate.*at least/],
+    ] as const) {
+      const ran = await splicepoint(['submit', 'film.mp4', '-r', rendition])
+      expect(ran).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(message) })
+      expect(ran.stderr).not.toMatch(/Uploading|upload_not_found/)
+    }
+    expect(await stored()).toHaveLength(before)
+  })
+
+  test('is sent once, however many jobs are made of it, until its content changes', async () => {
+    await makeClip(space.file('again.mp4'), { width: 160, height: 90, seconds: 1 })
+    const submit = (...args: string[]) => splicepoint(['submit', 'again.mp4', '-r', '90:150', ...args])
+    const again = async () => (await stored()).filter(({ name }) => name === 'again.mp4').length
+    expect((await submit()).stderr).toMatch(/^Uploading/)
+    const second = await submit()
+    expect(second).toMatchObject({ code: 0, stderr: expect.stringMatching(/^again\.mp4 .* is still stored/) })
+    expect(second.stderr).not.toMatch(/Uploading/)
+    expect(await again()).toBe(1)
+    expect((await submit('--upload-again')).stderr).toMatch(/^Uploading/)
+    // As long as before, and not the same.
+    const bytes = await readFile(space.file('again.mp4'))
+    bytes[bytes.length - 1]! ^= 1
+    await writeFile(space.file('again.mp4'), bytes)
+    expect((await submit()).stderr).toMatch(/^Uploading/)
+    expect(await again()).toBe(3)
+  })
+})
+
+describe('one line is enough', () => {
+  test('--hls --dash for a clip without audio; --download brings the whole tree, and it plays from there', async () => {
+    await makeClip(space.file('silent.mp4'), { width: 320, height: 180, seconds: 4, audio: [] })
+    const ran = await splicepoint(['submit', 'silent.mp4', '--hls', '--dash', '--download', 'tree'])
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(/Warning: .*audio/)
+    expect(ran.stdout).not.toMatch(/upscal/i)
+    const id = /^Job (\d+) done/.exec(ran.stdout)![1]!
+    const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
+    const report = JSON.parse(await readFile(space.file('tree/job.json'), 'utf8')) as Report
+    const segments = outputs.reduce((sum, output) => sum + (output.segments?.count ?? 0), 0)
+    expect(segments).toBeGreaterThan(0)
+    expect(report.objects.length).toBeGreaterThan(segments)
+    for (const { path, size, sha256 } of [...report.objects, ...outputs]) {
+      expect((await readFile(space.file(`tree/${path}`))).length, path).toBe(size)
+      expect(await hashOf(space.file(`tree/${path}`)), path).toBe(sha256)
+    }
+    for (const manifest of ['master.m3u8', 'manifest.mpd']) {
+      expect(await frames(space.file(`tree/${manifest}`)), manifest).toHaveLength(4 * 25)
+    }
+    const again = JSON.parse((await splicepoint(['download', id, '--to', 'tree', '--json'])).stdout) as {
+      files: { already: boolean }[]
+    }
+    expect(again.files.length).toBe(new Set([...report.objects, ...outputs].map(({ path }) => path)).size)
+    expect(again.files.every(({ already }) => already)).toBe(true)
+  })
+
+  test('--dry-run tells in words what would be made, how long it takes and what it costs', async () => {
+    const ran = await splicepoint(['submit', 'film.mp4', '--mp4', '--dry-run'])
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(/^Job \d+ dry run done in .*: film\.mp4\n/)
+    for (const row of [
+      'Source +2 s, .* h264 320×180 25 fps',
+      'Time +about ',
+      'Size +about .* [kM]B',
+      'Cost +about \\$0',
+    ]) {
+      expect(ran.stdout).toMatch(new RegExp(`^  ${row}`, 'm'))
+    }
+    expect(ran.stdout).toMatch(
+      /^ {2}OUTPUT +SIZE +VIDEO {2}AUDIO +FILE SIZE\n {2}\S+\.mp4 {2}320×180 +[\d.]+ [kM]bps {2}aac 128 kbps {2}about /m,
+    )
+    expect(ran.stdout).not.toMatch(/[{}]/)
+    for (const line of ran.stdout.trimEnd().split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+})
+
+describe('a result', () => {
+  let id = ''
+
+  test('of a preset is shared in the same line; the page needs no key, and is listed and revoked', async () => {
+    const args = ['--preset', 'mp4', '-m', 'show=pilot', '-m', 'part=1', '--share', '--title', 'Pilot']
+    const ran = await splicepoint(['submit', 'film.mp4', ...args, '--json'])
+    expect(ran.code, ran.stderr).toBe(0)
+    const document = JSON.parse(ran.stdout)
+    id = String(document._auto_generated_id_)
+    expect(document).toMatchObject({
+      config: { preset: 'mp4', metadata: { show: 'pilot', part: '1' } },
+      share: { title: 'Pilot', url: expect.stringContaining('/s/') },
+    })
+    expect((await fetch(document.share.url)).status).toBe(200)
+    expect((await splicepoint(['share', id, '--list'])).stdout).toContain(document.share.url)
+    const shared = await splicepoint(['share', id, '--expires', '1h'])
+    expect(shared.stdout).toMatch(/^http\S+\/s\/\S+\nPlays in any browser without a key, until 20/)
+    expect(await splicepoint(['share', id, '--revoke', document.share.share_id])).toMatchObject({ code: 0 })
+    expect((await fetch(document.share.url)).status).toBe(404)
+  })
+
+  test('is found by its metadata', async () => {
+    const found = await splicepoint(['list', '-m', 'show=pilot', '--json'])
+    expect(JSON.parse(found.stdout).jobs).toMatchObject([{ _auto_generated_id_: Number(id), metadata: { part: '1' } }])
+    expect(await splicepoint(['list', '-m', 'show=pilot', '-m', 'part=2'])).toMatchObject({ code: 0, stdout: '' })
+    expect((await splicepoint(['status', id])).stdout).toMatch(/^ {2}show +pilot$/m)
+  })
+
+  test('has a log with its ffmpeg commands, and comes as one tar', async () => {
+    expect((await splicepoint(['log', id])).stdout).toMatch(/^Attempt 1: [\s\S]*exit code 0\n\S*ffmpeg .*-i /)
+    const ran = await splicepoint(['archive', id, '--to', 'all.tar', '--json'])
+    expect(ran.code, ran.stderr).toBe(0)
+    const { outputs } = JSON.parse((await splicepoint(['status', id, '--json'])).stdout).status as PublicStatus
+    const names = execFileSync('tar', ['-tf', space.file('all.tar')], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+    for (const { path } of outputs)
+      expect(
+        names.some((name) => name.endsWith(path)),
+        path,
+      ).toBe(true)
+    expect((await readFile(space.file('all.tar'))).length).toBe(JSON.parse(ran.stdout).size)
+  })
+})
+
+test('presets are saved, used, shown, replaced and deleted', async () => {
+  const preset = (kbps: number) => ({
+    videoProfiles: [{ width: 0, height: 90, video_bitrate: kbps }],
+    audioProfiles: [],
+  })
+  await writeFile(space.file('preset.json'), JSON.stringify(preset(150)))
+  expect((await splicepoint(['presets', 'list'])).stdout).toMatch(/^hls +HLS and DASH: \S/m)
+  const save = ['presets', 'save', 'Tiny', '--file', 'preset.json', '--description', 'Small.']
+  expect(await splicepoint(save)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Preset Tiny is saved/) })
+  await writeFile(space.file('preset.json'), JSON.stringify(preset(200)))
+  expect((await splicepoint(save)).stdout).toMatch(/is replaced/)
+  expect(JSON.parse((await splicepoint(['presets', 'show', 'tiny'])).stdout)).toMatchObject(preset(200))
+  const made = await splicepoint(['submit', 'film.mp4', '-p', 'Tiny', '--watch', '--json'])
+  expect(JSON.parse(made.stdout).config).toMatchObject({ preset: 'Tiny', videoProfiles: [{ video_bitrate: 200 }] })
+  expect(await splicepoint(['presets', 'delete', 'Tiny'])).toMatchObject({ code: 0 })
+  expect(await splicepoint(['presets', 'show', 'Tiny'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('There is no preset Tiny'),
+  })
+  expect(await splicepoint(['submit', 'film.mp4', '-p', 'Tiny'])).toMatchObject({ code: 3 })
+})
+
+test('a token uploads, and does nothing else', async () => {
+  const args = ['uploads', 'token', '--max-bytes', '1MB', '--max-files', '1', '--expires', '10m']
+  const token = JSON.parse((await splicepoint([...args, '--json'])).stdout)
+  expect(token).toMatchObject({ max_bytes: 1_000_000, max_files: 1 })
+  expect((await splicepoint(args)).stdout).toMatch(/^\S+\nFor 1 file of at most 1 MB, until /)
+  const client = new Client(service.base, { token: token.token })
+  const { uploaded_file_number } = await client.upload(space.file('film.mp4'), undefined, { reuse: true })
+  expect(uploaded_file_number).toBeGreaterThan(0)
+  await expect(client.list()).rejects.toMatchObject({
+    name: 'ServiceError',
+    status: expect.toSatisfy((n) => n === 401 || n === 403),
+  })
+  await expect(client.upload(space.file('film.mp4'))).rejects.toMatchObject({ name: 'ServiceError' })
+})
+
+describe('a refusal', () => {
+  test('names the field and what is allowed; for programs it is the service’s own', async () => {
+    const args = ['submit', media.url, '--codec', 'vp9', '--set', 'rotation_blackness=200', '-r', '180']
+    const ran = await splicepoint(args)
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
+    expect(ran.stderr).toContain('2 problems (invalid_request)')
+    expect(ran.stderr).toMatch(/video_codec must be one of "h\.264", "mpeg2", "hevc"/)
+    expect(ran.stderr).toMatch(/rotation_blackness.* 100/)
+    const json = await splicepoint([...args, '--json'])
+    expect(json).toMatchObject({ code: 3, stdout: '' })
+    expect(JSON.parse(json.stderr)).toMatchObject({
+      error: { code: 'invalid_request', details: [{ field: 'video_codec' }, { field: 'rotation_blackness' }] },
+      http_status: 400,
+    })
+  })
+
+  test('of a key', async () => {
+    expect(await splicepoint(['list', '--key', 'wrong'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('(unauthorized)'),
+    })
+    expect(await splicepoint(['keys', 'list'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('(forbidden)'),
+    })
+  })
+
+  test('by nobody: no service there is exit code 4', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    const ran = await splicepoint(['status', '1', '--url', `http://127.0.0.1:${port}`, '--json'])
+    expect(ran.code).toBe(4)
+    expect(JSON.parse(ran.stderr)).toMatchObject({
+      error: { code: 'network', message: expect.stringContaining('ECONNREFUSED') },
+    })
+  })
+})
+
+test('keys are issued, used, rotated and revoked', async () => {
+  const env = { SPLICEPOINT_KEY: service.ready.admin_key }
+  const issued = JSON.parse((await splicepoint(['keys', 'issue', '--label', 'test', '--json'], { env })).stdout)
+  expect(issued).toMatchObject({ label: 'test', scopes: ['jobs'], key: expect.stringMatching(/^sp_/) })
+  const rotated = JSON.parse((await splicepoint(['keys', 'rotate', issued.id, '--json'], { env })).stdout)
+  expect(await splicepoint(['list'], { env: { SPLICEPOINT_KEY: issued.key } })).toMatchObject({ code: 3 })
+  expect(await splicepoint(['list'], { env: { SPLICEPOINT_KEY: rotated.key } })).toMatchObject({ code: 0 })
+  expect(await splicepoint(['keys', 'revoke', rotated.id], { env })).toMatchObject({ code: 0 })
+  expect((await splicepoint(['keys', 'list'], { env })).stdout).toMatch(new RegExp(`${rotated.id}.*revoked`))
+})
+
+test('limits are those of the service', async () => {
+  const { stdout } = await splicepoint(['limits', '--json'])
+  expect(JSON.parse(stdout)).toEqual(await (await service.call('/api/v0/limits')).json())
+})
+
+test.each([
+  [['nonsense'], /is not a command/],
+  [['status'], /splicepoint status ID/],
+  [['status', 'x'], /is not a job id/],
+  [['status', '1', '--nonsense'], /--nonsense/],
+  [['submit'], /Name the source/],
+  [['submit', 'absent.mp4'], /no file absent\.mp4/],
+  [['submit', 'ftp://x/y'], /cannot read from ftp/],
+  [['submit', 'film.mp4', '-r', '1080q'], /1080q/],
+  [['submit', 'film.mp4', '--mp4', '--hls'], /one or the other/],
+  [['uploads', 'token', '--expires', 'soon'], /not a duration/],
+  [['submit', '--file', 'film.mp4'], /is not JSON/],
+  [['submit', '--file', 'absent.json'], /cannot be read \(ENOENT\)/],
+  [['keys', 'rotate'], /Which key/],
+  [['completion', 'tcsh'], /bash, zsh, fish/],
+  [['list', '--url', 'http://key:@localhost'], /the key apart from it/],
+])('%j is wrong usage: exit code 2', async (args, message) => {
+  const ran = await splicepoint(args)
+  expect(ran).toMatchObject({ code: 2, stdout: '' })
+  expect(ran.stderr).toMatch(message)
+})
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s names every command and option', async (shell) => {
+  const { stdout, code } = await splicepoint(['completion', shell], { env: { SPLICEPOINT_URL: '' } })
+  expect(code).toBe(0)
+  for (const [name, { options }] of Object.entries(commands)) {
+    expect(stdout).toMatch(new RegExp(`\\b${name}\\b`))
+    for (const option of Object.keys(options)) expect(stdout).toMatch(new RegExp(`(--|-l )${option}\\b`))
+  }
+})
+
+test('bash completes commands, options and values by the script', async () => {
+  const { stdout } = await splicepoint(['completion', 'bash'])
+  const complete = (...words: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const script = `${stdout}\nCOMP_WORDS=(splicepoint ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _splicepoint; echo "\${COMPREPLY[*]}"`
+      execFile('bash', ['-c', script], (error, out) => (error ? reject(error) : resolve(out.trim())))
+    })
+  expect(await complete('st')).toBe('status')
+  expect(await complete('submit', '--no')).toBe('--no-audio')
+  expect(await complete('submit', '--codec', 'h')).toBe('h.264 hevc')
+  expect(await complete('keys', 'ro')).toBe('rotate')
+  expect(await complete('--json', 'st')).toBe('status')
+  expect(await complete('--json', 'submit', '--no')).toBe('--no-audio')
+  expect(await complete('--ver')).toBe('--version')
+})

@@ -1,0 +1,141 @@
+// In charge of: the command as people see it: in a terminal of 80 columns, made by Python's pty, with every line that it draws.
+// Not in charge of: what the commands do (commands.test.ts), lines of other widths (node/cli/output.test.ts).
+import { execFile } from 'node:child_process'
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { widthOf } from '../../../../cli/text/terminal.ts'
+import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { ROOT, Service } from '../../../support/service.ts'
+
+const COLUMNS = 80
+/** Runs a program on a terminal of its own and brings out all that the terminal was sent. */
+const TERMINAL = `
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))
+    os.execvp(sys.argv[2], sys.argv[2:])
+out = sys.stdout.buffer
+while True:
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    out.write(data)
+out.flush()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`
+
+let service: Service
+let space: Awaited<ReturnType<typeof workspace>>
+beforeAll(async () => {
+  space = await workspace()
+  // Long enough to be seen in every phase; more than one chunk.
+  const noise = { width: 640, height: 360, seconds: 5, filters: 'noise=alls=100:allf=t', flags: ['-crf', '4'] }
+  await makeClip(space.file('film.mp4'), noise)
+  service = await Service.start()
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+interface Shown {
+  code: number
+  /** What was drawn over itself, line by line. */
+  drawn: string[]
+  /** What stayed. */
+  lines: string[]
+}
+
+async function show(context: TestContext, args: string[], env: Record<string, string> = {}): Promise<Shown> {
+  if ((await onPath('python3')) === null) {
+    if (process.env['REQUIRE_ALL'] === '1') throw new Error('python3 is not installed')
+    context.skip('python3 is not installed')
+  }
+  const command = [process.execPath, join(ROOT, 'cli/splicepoint.js'), ...args]
+  const known = { SPLICEPOINT_URL: service.base, SPLICEPOINT_KEY: service.ready.api_key, LC_ALL: 'C.UTF-8', ...env }
+  return new Promise((resolve) => {
+    execFile(
+      'python3',
+      ['-c', TERMINAL, String(COLUMNS), ...command],
+      { cwd: space.path, env: { ...process.env, ...known }, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout) => {
+        const rows = stdout.replaceAll('\r\n', '\n').split('\n')
+        const frames = rows.map((row) => row.split('\r\u001B[2K'))
+        const lines = frames.map((each) => each.at(-1) ?? '')
+        resolve({
+          code: error === null ? 0 : Number(error.code),
+          drawn: frames.flat().filter((each) => each !== ''),
+          lines,
+        })
+      },
+    )
+  })
+}
+
+/** Addresses alone may be longer than the terminal is wide. */
+function requireFitting({ drawn }: Shown): void {
+  for (const line of drawn) if (!line.includes('://')) expect(widthOf(line), line).toBeLessThanOrEqual(COLUMNS)
+  expect(drawn.join('\n')).not.toContain('\u001B')
+}
+
+test('upload, transcode, transfer and download are seen in one line each, and nothing goes over the edge', async (context) => {
+  const shown = await show(context, ['submit', 'film.mp4', '-r', '360:2000', '-r', '180:400', '--download', 'out'])
+  expect(shown.code, shown.drawn.join('\n')).toBe(0)
+  requireFitting(shown)
+  const bar = '[█░]{8,}'
+  for (const figure of [
+    `^Uploading +${bar} +0 % +0 of [\\d.]+ MB$`,
+    `^Uploading +${bar} +100 % +([\\d.]+) of \\1 MB`,
+    `^(Transcoding|Packaging|Storing|Finishing) +${bar} +\\d+ % +transfer +\\d+ %`,
+    `^Downloading +${bar} +100 % .* 2 of 2 files$`,
+  ]) {
+    expect(
+      shown.drawn.some((line) => new RegExp(figure).test(line)),
+      `${figure}\n${shown.drawn.join('\n')}`,
+    ).toBe(true)
+  }
+  expect(shown.lines.join('\n')).toMatch(
+    /^Job 1$\nDone\n[\s\S]*^2 files \([\d.]+ [kM]B\) downloaded to out$\n^Job 1 done in /m,
+  )
+})
+
+test('lists are aligned and cut to the terminal', async (context) => {
+  await rename(space.file('film.mp4'), space.file(`${'a long name '.repeat(6)}.mp4`))
+  await show(context, ['submit', `${'a long name '.repeat(6)}.mp4`, '-r', '180:400'])
+  for (const command of [['list'], ['uploads', 'list']]) {
+    const shown = await show(context, command)
+    requireFitting(shown)
+    const [head = '', ...rows] = shown.lines.filter((line) => line !== '')
+    expect(rows).toHaveLength(2)
+    const at = head.indexOf('STATE')
+    for (const row of rows) expect(row.slice(at - 1, at + 1), shown.lines.join('\n')).toMatch(/^ \S$/)
+    expect(rows[0]).toContain('…')
+  }
+})
+
+test('a dry run and the help are read without a wider window', async (context) => {
+  for (const command of [
+    ['submit', '--hls', '--dry-run', `${'a long name '.repeat(6)}.mp4`],
+    ['--help'],
+    ['submit', '-h'],
+    ['limits'],
+  ]) {
+    const shown = await show(context, command)
+    expect(shown.code).toBe(0)
+    requireFitting(shown)
+  }
+})
+
+test('where the terminal has ASCII alone, the bar is of ASCII', async (context) => {
+  const { drawn } = await show(context, ['download', '1', '--to', 'again'], { LC_ALL: 'C' })
+  expect(
+    drawn.some((line) => /^Downloading +#{8,} +100 %/.test(line)),
+    drawn.join('\n'),
+  ).toBe(true)
+})

@@ -1,0 +1,128 @@
+// In charge of: dry runs against the real service: what they tell is what the job then does, and nothing is written.
+import { readdir, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Estimate } from '#contract/task/dryRunEstimate.ts'
+import { makeClip, probeFile, workspace } from '../../../support/media/media.ts'
+import { MediaServer } from '../../../support/http/pausableFileServer.ts'
+import { jobOf, Service, until } from '../../../support/service.ts'
+
+let service: Service
+let media: MediaServer
+let broken: MediaServer
+let space: Awaited<ReturnType<typeof workspace>>
+beforeAll(async () => {
+  space = await workspace()
+  media = await MediaServer.start(
+    await makeClip(space.file('clip.mp4'), { seconds: 6, audio: [2, 6], flags: ['-movflags', '+faststart'] }),
+  )
+  await writeFile(space.file('broken.mp4'), Buffer.alloc(4000, 'no film '))
+  broken = await MediaServer.start(space.file('broken.mp4'))
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: `${media.host},${broken.host}` })
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await media?.[Symbol.asyncDispose]()
+  await broken?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+async function dryRun(body: object): Promise<number> {
+  const response = await service.call('/api/v0/job?dry_run=true', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(response.status).toBe(200)
+  const created: any = await response.json()
+  expect(created).toMatchObject({ dry_run: true, status: { dry_run: true, estimate: null } })
+  return created._auto_generated_id_
+}
+
+/** Everything that lies in the object store. */
+async function stored(): Promise<string[]> {
+  const entries = await readdir(`${service.stateDir}/v3/r2`, { recursive: true }).catch(() => [])
+  return entries.filter((name) => name.includes('/blobs/')).toSorted()
+}
+
+const body = () =>
+  jobOf(media.url, 'http', {
+    videoProfiles: [
+      { output: 'vbr.mp4', width: 320, height: 180, video_bitrate: 400 },
+      { output: 'cbr.mp4', width: 160, height: 0, video_bitrate: 150, video_bitrate_mode: 'cbr' },
+      { output: 'qvbr.mp4', width: 320, height: 180, video_bitrate: 600, video_bitrate_mode: 'qvbr' },
+    ],
+    audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 2 }],
+    gop_length: 2,
+  })
+
+test('a dry run tells what the job then does, and writes nothing but its poster and its log', async () => {
+  const before = await stored()
+  const dry = await service.ended(await dryRun(body()))
+  expect(dry).toMatchObject({ state: 'ready', error: null, dry_run: true, outputs: [], tcode_time: null })
+  const estimate = dry.estimate as Estimate
+  expect(estimate.probe).toMatchObject({
+    video: { codec: 'h264', width: 320, height: 180, frame_rate: '25/1', scan: 'progressive', hdr: false },
+    audio: [{ channels: 2 }, { source_stream: 2, codec: 'aac', channels: 6 }],
+  })
+  expect(estimate.probe.duration_seconds).toBeCloseTo(6, 1)
+  // What is kept about any job, and nothing else.
+  expect((await stored()).filter((name) => !before.includes(name))).toHaveLength(2)
+  expect(dry.source).toEqual(estimate.probe)
+  const poster = await fetch(dry.poster!.url)
+  expect([poster.status, poster.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
+  expect(dry.poster).toMatchObject({ width: 320, height: 180 })
+  expect(await service.leftOver()).toEqual([])
+
+  const real = await service.ended(await service.create(body()))
+  expect(real).toMatchObject({ error: null, dry_run: false, estimate: null })
+  expect((await stored()).length).toBeGreaterThan(before.length)
+  expect(real.warnings).toEqual(dry.warnings)
+  expect(estimate.warnings.every((warning) => real.warnings.some(({ message }) => message === warning.message))).toBe(
+    true,
+  )
+  expect(estimate.plan.outputs.map(({ path }) => path)).toEqual(real.outputs.map(({ path }) => path))
+  for (const [index, output] of real.outputs.entries()) {
+    const planned = estimate.plan.outputs[index]!
+    expect(output.size).toBeLessThanOrEqual(planned.output_bytes!.high)
+    expect(output.size).toBeGreaterThanOrEqual(planned.output_bytes!.low)
+    const path = space.file(output.path)
+    await writeFile(path, Buffer.from(await (await fetch(output.url!)).arrayBuffer()))
+    const { streams } = await probeFile(path)
+    expect(streams[0]).toMatchObject({
+      width: planned.video!.width,
+      height: planned.video!.height,
+      r_frame_rate: planned.video!.frame_rate,
+    })
+    expect(streams.slice(1).map((stream) => stream.codec_name)).toEqual(planned.audio.map(({ codec }) => codec))
+  }
+})
+
+test('a dry run outlives SIGKILL of its transcoder', async () => {
+  media.hold(0)
+  const id = await dryRun(body())
+  await until('it to probe', async () => (await service.status(id))?.phase === 'probing')
+  const victim = service.transcoder()!.pid
+  process.kill(victim, 'SIGKILL')
+  await until('it to be back', () => (service.transcoder()?.pid ?? victim) !== victim)
+  media.release()
+  const status = await service.ended(id)
+  expect(status).toMatchObject({ state: 'ready', error: null, estimate: { version: 1 } })
+  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+})
+
+test.each([
+  ['a source that is no media', () => jobOf(broken.url, 'http')],
+  [
+    'a stream that is not there',
+    () =>
+      jobOf(media.url, 'http', {
+        audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 5 }],
+      }),
+  ],
+])('%s ends the dry run in the error of the job', async (_name, make) => {
+  const dry = await service.ended(await dryRun(make()))
+  const real = await service.ended(await service.create(make()))
+  expect(dry).toMatchObject({ state: 'error', estimate: null })
+  expect(dry.error).toEqual(real.error)
+  expect(dry.error?.code).toMatch(/^(source_not_media|audio_stream_missing)$/)
+})

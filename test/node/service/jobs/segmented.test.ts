@@ -1,0 +1,238 @@
+// In charge of: segmented output of the whole service as players meet it: fetched from the addresses that were told, joined, decoded.
+// Not in charge of: the pipeline's own tests (node/transcoder/pipeline/segmentedOutput.test.ts), manifests' rules (package/).
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { delays, flashes } from '../../../support/media/syncClip.ts'
+import { ffmpeg, frames, makeClip, probeFile, workspace } from '../../../support/media/media.ts'
+import { cueAt, seenCues, withCues } from '../../../support/mpegts/cueClips.ts'
+import { spliceInsert } from '../../../support/mpegts/spliceSections.ts'
+import { segmentsOf } from '../../../support/manifests/playlistSegments.ts'
+import { MediaServer } from '../../../support/http/pausableFileServer.ts'
+import { jobOf, Service, until } from '../../../support/service.ts'
+
+const SECONDS = 7
+/** A break of the programme from here on; neither end is the end of a full segment. */
+const SPLICE = 3.04
+const RETURN = 4.52
+const STARTS = [0, 2, SPLICE, 4, RETURN, 6]
+let service: Service
+let media: MediaServer
+let space: Awaited<ReturnType<typeof workspace>>
+let input: string
+beforeAll(async () => {
+  space = await workspace()
+  const flashing = { rate: '25', seconds: SECONDS, audioLate: 0, audioCodec: 'mp2' } as const
+  const bytes = await readFile(await flashes(space.file('flash.ts'), flashing))
+  const cue = spliceInsert({
+    eventId: 77,
+    out: true,
+    pts: SPLICE * 90_000,
+    breakTicks: Math.round((RETURN - SPLICE) * 90_000),
+    autoReturn: true,
+  })
+  await writeFile(space.file('source.ts'), withCues(bytes, [cueAt(0.4, cue)], 600))
+  const held = await makeClip(space.file('held.mp4'), {
+    seconds: 20,
+    flags: ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart'],
+  })
+  media = await MediaServer.start(held)
+  service = await Service.start({ ALLOW_PRIVATE_HOSTS: media.host })
+  input = await service.upload(space.file('source.ts'))
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await media?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+const RUNGS = [
+  { output: '', width: 320, height: 180, video_bitrate: 400 },
+  { output: 'low', width: 160, height: 90, video_bitrate: 150 },
+]
+const common = { bucket_output_path: 'show', segment_length: 2, gop_length: 1, videoProfiles: RUNGS }
+
+interface Reader {
+  status: PublicStatus
+  /** An object by its address relative to the directory of the manifests. */
+  get: (path: string) => Promise<Buffer>
+  /** Init segment and segments of a media playlist, as a player joins them, in a file. */
+  play: (playlist: string) => Promise<string>
+}
+
+let files = 0
+async function ended(id: number): Promise<Reader> {
+  const status = await service.ended(id)
+  expect(status).toMatchObject({ state: 'ready', error: null })
+  const report = status.outputs.find(({ path }) => path === 'show/job.json')?.url
+  if (report == null) throw new Error(`no report in ${JSON.stringify(status.outputs)}`)
+  const get = async (path: string): Promise<Buffer> => {
+    const response = await fetch(new URL(path, report))
+    expect(response.status, path).toBe(200)
+    return Buffer.from(await response.arrayBuffer())
+  }
+  const play = async (playlist: string): Promise<string> => {
+    const parts: Buffer[] = []
+    const directory = playlist.replace(/[^/]*$/, '')
+    for (const { uri, range } of segmentsOf((await get(playlist)).toString())) {
+      const bytes = await get(directory + uri)
+      parts.push(range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes))
+    }
+    files += 1
+    const file = space.file(`joined-${files}`)
+    await writeFile(file, Buffer.concat(parts))
+    return file
+  }
+  await requireReported(get)
+  return { status, get, play }
+}
+
+/** Everything that job.json lists can be fetched, and is what it says. */
+async function requireReported(get: Reader['get']): Promise<void> {
+  const { objects } = JSON.parse((await get('job.json')).toString()) as {
+    objects: { path: string; size: number; sha256: string }[]
+  }
+  expect(objects.length).toBeGreaterThan(5)
+  for (const { path, size, sha256 } of objects) {
+    const bytes = await get(
+      path
+        .replace(/^show\//, '')
+        .split('/')
+        .map(encodeURIComponent)
+        .join('/'),
+    )
+    expect([path, bytes.length, createHash('sha256').update(bytes).digest('hex')]).toEqual([path, size, sha256])
+  }
+}
+
+const job = (change: object) => service.create(jobOf(input, 'file-upload', { ...common, ...change })).then(ended)
+
+/** Where the segments of a media playlist begin, in seconds. */
+function starts(playlist: string): number[] {
+  const durations = [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds))
+  return durations.map((_duration, index) => durations.slice(0, index).reduce((sum, each) => sum + each, 0))
+}
+
+/** Seconds of the first samples of beeps, and of flashes by the number of the picture: what lies at t is seen and heard at t. */
+async function beepsAndFlashes(video: string, audio: string): Promise<{ beeps: number[]; flashed: number[] }> {
+  const rise = (loud: (index: number) => boolean, length: number, rate: number): number[] => {
+    const found: number[] = []
+    let last = -rate
+    for (let index = 0; index < length; index += 1) {
+      if (!loud(index)) continue
+      if (index - last > rate / 2) found.push(index / rate)
+      last = index
+    }
+    return found
+  }
+  const raw = await ffmpeg(['-i', audio, '-map', '0:a', '-ac', '1', '-ar', '48000', '-f', 'f32le', '-'])
+  const shown = '-fps_mode passthrough -vf scale=1:1 -pix_fmt gray -f rawvideo -'.split(' ')
+  const light = await ffmpeg(['-i', video, '-map', '0:v', ...shown])
+  return {
+    beeps: rise((index) => Math.abs(raw.readFloatLE(index * 4)) > 0.2, raw.length / 4, 48_000),
+    flashed: rise((index) => light[index]! > 128, light.length, 25),
+  }
+}
+
+test('HLS of transport streams: every picture once, sound in time, a segment and a cue at the splice', async () => {
+  const { status, get, play } = await job({
+    output_container: 'ts',
+    segmented_output_hls: true,
+    scte35_passthough: true,
+  })
+  expect(status.outputs.map(({ path }) => path)).toContain('show/master.m3u8')
+  expect((await get('master.m3u8')).toString().match(/#EXT-X-STREAM-INF/g)).toHaveLength(2)
+  for (const rendition of ['video_0', 'low']) {
+    const playlist = (await get(`${rendition}/playlist.m3u8`)).toString()
+    expect(starts(playlist)).toEqual(STARTS.map((second) => expect.closeTo(second, 3)))
+    expect(playlist).toMatch(/#EXT-X-DATERANGE:.*SCTE35-OUT=/)
+    const file = await play(`${rendition}/playlist.m3u8`)
+    expect(await frames(file)).toHaveLength(SECONDS * 25)
+    const found = await delays(file)
+    expect(found.delays).toHaveLength(SECONDS)
+    for (const delay of found.delays) expect(Math.abs(delay)).toBeLessThan(0.01)
+    expect(seenCues(await readFile(file))).toMatchObject([
+      { kind: 'insert', eventId: 77, splices: [expect.closeTo(SPLICE, 4)] },
+    ])
+  }
+})
+
+test('HLS and DASH of one set, with two sounds, cues and a tar', async () => {
+  const { get, play } = await job({
+    output_container: 'hls',
+    segmented_output_hls: true,
+    segmented_output_dash: true,
+    scte35_passthough: true,
+    create_tar_file: true,
+    audioProfiles: [
+      { audio_codec: 'aac', audio_channels: '2', audio_bitrate: '96', source_stream: '1' },
+      { audio_codec: 'ac3', audio_channels: '2', audio_bitrate: '192', source_stream: '1' },
+    ],
+  })
+  const mpd = (await get('manifest.mpd')).toString()
+  expect(mpd).toContain('urn:scte:scte35:2014:xml+bin')
+  const video = await play('video_0/playlist.m3u8')
+  expect(await frames(video)).toHaveLength(SECONDS * 25)
+  expect(await frames(await play('low/playlist.m3u8'))).toHaveLength(SECONDS * 25)
+  for (const audio of ['audio_0', 'audio_1']) {
+    const begins = starts((await get(`${audio}/playlist.m3u8`)).toString())
+    for (const [index, second] of STARTS.entries()) expect(Math.abs(begins[index]! - second)).toBeLessThan(0.017)
+    const { beeps, flashed } = await beepsAndFlashes(video, await play(`${audio}/playlist.m3u8`))
+    expect(flashed).toHaveLength(SECONDS)
+    expect(beeps).toHaveLength(SECONDS)
+    for (const [index, beep] of beeps.entries()) expect(Math.abs(beep - flashed[index]!)).toBeLessThan(0.01)
+  }
+  const tarred = await play('tar_video_0.m3u8')
+  expect((await readFile(tarred)).equals(await readFile(video))).toBe(true)
+})
+
+test('hevc with ac3', async () => {
+  const { get, play } = await job({
+    output_container: 'hls',
+    video_codec: 'hevc',
+    audioProfiles: [{ audio_codec: 'ac3', audio_channels: '2', audio_bitrate: '192', source_stream: '1' }],
+  })
+  expect((await get('master.m3u8')).toString()).toMatch(/CODECS="hvc1\.[^"]*,ac-3"/)
+  const file = await play('video_0/playlist.m3u8')
+  expect((await probeFile(file)).streams).toMatchObject([{ codec_name: 'hevc', codec_tag_string: 'hvc1' }])
+  expect(await frames(file)).toHaveLength(SECONDS * 25)
+})
+
+test('Smooth Streaming: every address that its manifest makes can be fetched', async () => {
+  const { get } = await job({ output_container: 'silverlight' })
+  const manifest = (await get('show.ism/Manifest')).toString()
+  const streams = [...manifest.matchAll(/<StreamIndex ([^>]*)>(.*?)<\/StreamIndex>/gs)]
+  expect(streams).toHaveLength(2)
+  for (const [, head, inner] of streams) {
+    const url = /Url="([^"]*)"/.exec(head!)![1]!
+    for (const [, rate] of inner!.matchAll(/ Bitrate="(\d+)"/g))
+      for (const [, time] of inner!.matchAll(/<c [^>]*t="(\d+)"/g)) {
+        const fragment = await get(`show.ism/${url.replace('{bitrate}', rate!).replace('{start time}', time!)}`)
+        expect(fragment.toString('latin1', 4, 8)).toBe('moof')
+      }
+  }
+})
+
+test('a killed transcoder: the next attempt completes, and nothing of the first one is listed', async () => {
+  media.hold(0.6)
+  const id = await service.create(
+    jobOf(media.url, 'http', {
+      ...common,
+      output_container: 'hls',
+      segmented_output_hls: true,
+      segmented_output_dash: true,
+    }),
+  )
+  await service.encoding(id)
+  const victim = service.transcoder()!.pid
+  process.kill(victim, 'SIGKILL')
+  await until('it to be back', () => (service.transcoder()?.pid ?? victim) !== victim)
+  media.release()
+  const { get, play } = await ended(id)
+  expect(await frames(await play('video_0/playlist.m3u8'))).toHaveLength(20 * 25)
+  for (const playlist of ['video_0', 'low', 'audio_0'])
+    for (const { uri } of segmentsOf((await get(`${playlist}/playlist.m3u8`)).toString())) expect(uri).toMatch(/-2\//)
+  expect((await get('manifest.mpd')).toString()).not.toMatch(/-1\//)
+  await until('the scratch space to be empty', async () => (await service.leftOver()).length === 0)
+})

@@ -1,0 +1,73 @@
+// `npm start` with transcoders that someone else runs: in containers, on other machines.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface, type Interface } from 'node:readline'
+import { expect, test } from 'vitest'
+import { readSettings } from '../../../../scripts/local/localSettings.ts'
+import { frames, makeClip, workspace } from '../../../support/media/media.ts'
+import { jobOf, ROOT, Service } from '../../../support/service.ts'
+
+const SECRET = 'a-secret-for-tests-of-32-letters'
+
+/** Among its lines, the one that says where it listens; all of them are read. */
+function addressIn(lines: Interface): Promise<string> {
+  return new Promise((resolve) => {
+    lines.on('line', (line) => {
+      const { url } = JSON.parse(line) as { url?: string }
+      if (url !== undefined) resolve(url)
+    })
+  })
+}
+
+/** A transcoder as the image starts it. */
+async function startTranscoder(workDir: string): Promise<{ url: string } & AsyncDisposable> {
+  const child = spawn(process.execPath, [join(ROOT, 'transcoder/main.ts')], {
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', WORK_DIR: workDir, TRANSCODER_SECRET: SECRET },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await addressIn(createInterface({ input: child.stdout }))
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(child, 'close')
+      child.kill('SIGTERM')
+      await closed
+    },
+  }
+}
+
+test('starts none of its own, and gives its jobs to those', async () => {
+  await using space = await workspace()
+  await using transcoder = await startTranscoder(space.file('work'))
+  await using service = await Service.start({ TRANSCODER_URLS: transcoder.url, TRANSCODER_SECRET: SECRET })
+  expect(service.ready).toMatchObject({ transcoder_urls: [transcoder.url], pids: { transcoders: [] } })
+  expect(service.transcoder()).toBeNull()
+  const input = await service.upload(await makeClip(space.file('clip.mp4'), { seconds: 2 }))
+  const status = await service.ended(await service.create(jobOf(input, 'file-upload')))
+  expect(status).toMatchObject({ state: 'ready', error: null })
+  const path = space.file('out.mp4')
+  await writeFile(path, Buffer.from(await (await fetch(status.outputs[0]?.url ?? '')).arrayBuffer()))
+  expect(await frames(path)).toHaveLength(50)
+})
+
+test.each([
+  [{ TRANSCODER_URLS: 'http://127.0.0.1:8788' }, /TRANSCODER_SECRET must have 32 characters/],
+  [{ TRANSCODER_URLS: 'http://127.0.0.1:8788', TRANSCODER_SECRET: 'short' }, /TRANSCODER_SECRET must have 32/],
+  [{ TRANSCODER_URLS: '127.0.0.1:8788', TRANSCODER_SECRET: SECRET }, /TRANSCODER_URLS must be http addresses/],
+  [{ TRANSCODER_URLS: 'http://127.0.0.1:8788/run', TRANSCODER_SECRET: SECRET }, /TRANSCODER_URLS must be http/],
+  [{ TRANSCODER_URLS: 'http://t:1', TRANSCODER_SECRET: SECRET, DOOR_URL: 'door' }, /DOOR_URL must be http addresses/],
+])('refuses %o', (env, message) => {
+  expect(() => readSettings(env)).toThrow(message)
+})
+
+test('takes several, without a slash at the end', () => {
+  const env = { TRANSCODER_URLS: 'http://a:1/, http://b:2', TRANSCODER_SECRET: SECRET, DOOR_URL: 'http://door:3/' }
+  expect(readSettings(env).remote).toEqual({
+    urls: ['http://a:1', 'http://b:2'],
+    secret: SECRET,
+    doorUrl: 'http://door:3',
+  })
+  expect(readSettings({}).remote).toBeNull()
+})

@@ -1,0 +1,146 @@
+// In charge of: `npm start` behind a proxy that ends TLS: every address that it hands out leads back to the proxy, by
+// TRUST_PROXY or by BASE_URL, and works there.
+// Not in charge of: which header wins (test/worker/http/forwardedOrigin.test.ts).
+import { once } from 'node:events'
+import { request as plainRequest, type IncomingHttpHeaders } from 'node:http'
+import { createServer, request, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readSettings } from '../../../../scripts/local/localSettings.ts'
+import { selfSigned } from '../../../fakes/selfSignedCertificate.ts'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { jobOf, Service, until } from '../../../support/service.ts'
+
+let service: Service
+let proxy: Server
+let space: Awaited<ReturnType<typeof workspace>>
+/** As visitors call it. */
+let base: string
+
+beforeAll(async () => {
+  space = await workspace()
+  service = await Service.start({ TRUST_PROXY: '1' })
+  // As nginx or Caddy would be set: the headers are the proxy's own.
+  proxy = createServer(selfSigned('127.0.0.1'), (incoming, response) => {
+    const outgoing = plainRequest(service.base + incoming.url, {
+      method: incoming.method,
+      headers: { ...incoming.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': incoming.headers.host },
+    })
+    outgoing.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    incoming.pipe(outgoing)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  base = `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  proxy?.closeAllConnections()
+  proxy?.close()
+  await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+
+interface Told {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Buffer
+  json: any
+}
+
+function ask(address: string, { method = 'GET', body, ...headers }: Record<string, string> = {}): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const asked = request(address, { method, headers, rejectUnauthorized: false }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        const whole = Buffer.concat(chunks)
+        const isJson = answer.headers['content-type']?.startsWith('application/json')
+        resolve({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          body: whole,
+          json: isJson ? JSON.parse(whole.toString()) : null,
+        })
+      })
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+const key = () => ({ authorization: `Basic ${Buffer.from(`${service.ready.api_key}:`).toString('base64')}` })
+
+/** All addresses in an answer that are not of another place. */
+const addressesIn = (value: unknown): string[] => JSON.stringify(value).match(/https?:\/\/[^"\\\s]+/g) ?? []
+
+test('behind TLS, uploads, outputs, archive and shares are https addresses of the proxy, and open', async () => {
+  const clip = space.file('film.mp4')
+  await makeClip(clip, { width: 320, height: 180, seconds: 1, audio: [2] })
+  const input = await service.upload(clip)
+  const tus = await ask(`${base}/uploads`, {
+    ...key(),
+    method: 'POST',
+    'tus-resumable': '1.0.0',
+    'upload-length': '5',
+  })
+  expect(tus.headers['location']).toMatch(new RegExp(String.raw`^${base}/uploads/\d+$`))
+  expect(tus.json.input).toBe(tus.headers['location'])
+
+  const number = /\d+$/.exec(input)![0]
+  const created = await ask(`${base}/api/v0/job`, {
+    ...key(),
+    method: 'POST',
+    'content-type': 'application/json',
+    body: JSON.stringify(jobOf(`${base}/uploads/${number}`, 'file-upload')),
+  })
+  expect(created.status, created.body.toString()).toBe(200)
+  const id: number = created.json._auto_generated_id_
+  expect(created.headers['location']).toBe(`${base}/api/v0/job/${id}`)
+  await until('the end of the job', async () => (await service.status(id))?.job_completed)
+
+  const { json } = await ask(`${base}/api/v0/job/${id}`, key())
+  expect(json.status.error).toBeNull()
+  const share = await ask(`${base}/api/v0/job/${id}/share`, { ...key(), method: 'POST' })
+  const data = await ask(`${share.json.url}/data`)
+  const handedOut = addressesIn([json.status.outputs, json.status.archive_url, share.json, data.json])
+  expect(handedOut.length).toBeGreaterThan(5)
+  expect(handedOut.filter((address) => !address.startsWith(`${base}/`))).toEqual([])
+  for (const address of [json.status.outputs[0].url, json.status.archive_url, share.json.url, share.json.embed_url])
+    expect((await ask(address)).status, address).toBe(200)
+})
+
+test('BASE_URL is what the service hands out, and npm start says both addresses', async () => {
+  await using other = await Service.start({ BASE_URL: 'https://video.example.com/' })
+  const evil = {
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': 'evil.example',
+    'tus-resumable': '1.0.0',
+    'upload-length': '5',
+  }
+  const begun = await other.call('/uploads', { method: 'POST', headers: evil })
+  expect(begun.headers.get('location')).toBe('https://video.example.com/uploads/1')
+  expect(other.ready.public_url).toBe('https://video.example.com')
+  expect(other.ready.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const clip = space.file('small.mp4')
+  await makeClip(clip, { width: 320, height: 180, seconds: 1, audio: [2] })
+  expect(await other.upload(clip)).toBe('https://video.example.com/uploads/2')
+})
+
+test.each([
+  'video.example.com',
+  'https://video.example.com/path',
+  'https://u:p@video.example.com',
+  'ftp://a.example',
+  'https://a.example/?b',
+])('BASE_URL=%s is refused with a sentence', (address) => {
+  expect(() => readSettings({ BASE_URL: address })).toThrow('BASE_URL must be an address without a path')
+})
+
+test('TRUST_PROXY is 1 or nothing', () => {
+  expect(readSettings({ TRUST_PROXY: '1' }).trustProxy).toBe(true)
+  expect(readSettings({}).trustProxy).toBe(false)
+  expect(() => readSettings({ TRUST_PROXY: 'yes' })).toThrow('TRUST_PROXY')
+})

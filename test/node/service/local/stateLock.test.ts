@@ -1,0 +1,78 @@
+// In charge of: that one service at a time works on a state directory, however the one before it ended.
+import { mkdir, symlink } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { isAlive } from '../../../../scripts/local/processes/processGroup.ts'
+import { lockState } from '../../../../scripts/local/stateLock.ts'
+import { workspace } from '../../../support/media/media.ts'
+import { Service, until } from '../../../support/service.ts'
+import { processTree } from './listeningSockets.ts'
+
+test('a second start on the same data is refused with a sentence, under another name of it too, and the first one serves on', async () => {
+  await using space = await workspace()
+  const STATE_DIR = space.file('state')
+  await using first = await Service.start({ STATE_DIR })
+  await symlink(STATE_DIR, space.file('link'))
+  for (const path of [STATE_DIR, `${space.path}/../${space.path.split('/').at(-1)}/state`, space.file('link')]) {
+    await expect(Service.start({ STATE_DIR: path })).rejects.toThrow(
+      `is already in use by process ${first.ready.pids.start}. Stop it, or use another directory`,
+    )
+  }
+  expect(await first.isServing()).toBe(true)
+  await first.stop()
+  await using next = await Service.start({ STATE_DIR })
+  expect(next.ready.api_key).toBe(first.ready.api_key)
+})
+
+test('of several that start at the same moment one serves, and the others are refused', async () => {
+  await using space = await workspace()
+  const STATE_DIR = space.file('state')
+  const started = await Promise.allSettled(Array.from({ length: 5 }, () => Service.start({ STATE_DIR })))
+  const services = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  try {
+    expect(services).toHaveLength(1)
+    expect(await services[0]?.isServing()).toBe(true)
+    const refusals = started.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+    for (const refusal of refusals) expect(refusal).toContain('is already in use by')
+  } finally {
+    for (const service of services) await service[Symbol.asyncDispose]()
+  }
+})
+
+test.each([
+  ['the service', (service: Service) => [service.ready.pids.start]],
+  // Its runtime outlives both: nobody is left to tell it.
+  [
+    'the service and what holds its Worker',
+    (service: Service) => [service.ready.pids.worker, service.ready.pids.start],
+  ],
+  [
+    'the service, while its transcoder is stopped',
+    (service: Service) => {
+      process.kill(service.ready.pids.transcoders[0] ?? 0, 'SIGSTOP')
+      return [service.ready.pids.start]
+    },
+  ],
+])('after SIGKILL of %s the next start works, and nothing of the one before runs beside it', async (_name, victims) => {
+  await using space = await workspace()
+  const STATE_DIR = space.file('state')
+  const killed = await Service.start({ STATE_DIR })
+  const before = processTree(killed.ready.pids.start).map(({ pid }) => pid)
+  for (const pid of victims(killed)) process.kill(pid, 'SIGKILL')
+  await using next = await Service.start({ STATE_DIR })
+  expect(before.filter(isAlive)).toEqual([])
+  expect(next.ready.api_key).toBe(killed.ready.api_key)
+  expect(await next.isServing()).toBe(true)
+  await until('the test’s own handle of the killed one', () => killed.exited)
+  await killed[Symbol.asyncDispose]()
+})
+
+test('the lock ends with whoever holds it, and holds within one process too', async () => {
+  await using space = await workspace()
+  const runDir = space.file('run')
+  await mkdir(runDir)
+  const lock = await lockState(space.path, runDir)
+  await expect(lockState(space.path, runDir)).rejects.toThrow(`is already in use by process ${process.pid}.`)
+  lock.release()
+  const again = await lockState(space.path, runDir)
+  again.release()
+})

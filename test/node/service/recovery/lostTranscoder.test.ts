@@ -1,0 +1,117 @@
+// A transcoder that falls silent while nobody asks for the status of its job: neither a request of a client nor the cron keeps
+// the job's monitor in memory. With the lease that production has.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, test } from 'vitest'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { MediaServer } from '../../../support/http/pausableFileServer.ts'
+import { jobOf, ROOT, Service, until } from '../../../support/service.ts'
+
+const SECRET = 'a-secret-for-tests-of-32-letters'
+
+/** The way from the transcoders to the service, which can be cut. */
+class Relay {
+  readonly #sockets = new Set<Socket>()
+  readonly #server = createServer((from) => {
+    if (this.isCut) return from.destroy()
+    const to = connect(this.port, '127.0.0.1')
+    for (const [socket, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      this.#sockets.add(socket)
+      socket.on('error', () => other.destroy()).on('close', () => other.destroy())
+      socket.pipe(other)
+    }
+  })
+  isCut = false
+  /** Of the service. */
+  port = 0
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  cut(): void {
+    this.isCut = true
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  [Symbol.dispose](): void {
+    this.cut()
+    this.#server.close()
+  }
+}
+
+async function startTranscoder(workDir: string) {
+  const child = spawn(process.execPath, [join(ROOT, 'transcoder/main.ts')], {
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', WORK_DIR: workDir, TRANSCODER_SECRET: SECRET },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const url = await new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const said = JSON.parse(line) as { url?: string }
+      if (said.url !== undefined) resolve(said.url)
+    })
+  })
+  return {
+    url,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const closed = once(child, 'close')
+      child.kill('SIGCONT')
+      child.kill('SIGKILL')
+      await closed
+    },
+  }
+}
+
+test('a transcoder that was killed, one that is frozen and one that is cut off are noticed while nobody polls', async () => {
+  await using space = await workspace()
+  const flags = ['-c:v', 'mpeg4', '-q:v', '4', '-movflags', '+faststart']
+  await using media = await MediaServer.start(await makeClip(space.file('clip.mp4'), { seconds: 8, flags }))
+  using relay = new Relay()
+  await using killed = await startTranscoder(space.file('killed'))
+  await using frozen = await startTranscoder(space.file('frozen'))
+  await using lonely = await startTranscoder(space.file('lonely'))
+  await using service = await Service.start({
+    ALLOW_PRIVATE_HOSTS: media.host,
+    LEASE_SECONDS: '30',
+    TRANSCODER_URLS: [killed.url, frozen.url, lonely.url].join(','),
+    TRANSCODER_SECRET: SECRET,
+    DOOR_URL: await relay.listen(),
+  })
+  relay.port = Number(new URL(service.base).port)
+  media.hold(0.6)
+  const ids = await Promise.all([1, 2, 3].map(() => service.create(jobOf(media.url, 'http'))))
+  for (const id of ids) await service.encoding(id)
+  const began = Date.now()
+  killed.kill('SIGKILL')
+  frozen.kill('SIGSTOP')
+  relay.cut()
+  // The log is read, and nothing asked: a question would bring the monitor back.
+  const log = join(service.stateDir, 'logs/worker.log')
+  const isLost = (line: string): boolean => line.includes('"msg":"lost"')
+  await until(
+    'all three to be lost',
+    async () => (await readFile(log, 'utf8')).split('\n').filter(isLost).length >= 3,
+    240_000,
+  )
+  for (const id of ids) {
+    const lost = (await service.events(id)).find(({ type }) => type === 'attempt.lost')
+    expect(lost).toMatchObject({ attempt: 1 })
+    console.log(`noticed after ${((Date.parse(lost!.at) - began) / 1000).toFixed(1)} s, with a lease of 30 s`)
+  }
+  // They go on as soon as there is somebody who can.
+  relay.isCut = false
+  frozen.kill('SIGCONT')
+  media.release()
+  for (const id of ids) expect(await service.ended(id)).toMatchObject({ state: 'ready', error: null })
+}, 420_000)

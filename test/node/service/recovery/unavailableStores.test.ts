@@ -1,0 +1,132 @@
+// In charge of: sources and stores that are away, through the real service: what is waited for in the queue and what with a
+// transcoder in hand, what comes back in time, and what ends a job with its reason.
+// Not in charge of: how long each is waited for (test/node/transcoder/taskApi/retry.test.ts, test/node/contract/task/lifecycle.test.ts).
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { selfSigned } from '../../../fakes/selfSignedCertificate.ts'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { jobOf, Service, until } from '../../../support/service.ts'
+
+/** For what takes a minute by itself, on a machine that is busy. */
+const LONG_MS = 240_000
+
+let service: Service
+let space: Awaited<ReturnType<typeof workspace>>
+let film: Buffer
+let upload: string
+/** Whatever it is told to answer. */
+let source: Server
+let answer: RequestListener
+/** Nobody listens there, until a test does. */
+let closed: number
+let secure: Server
+
+const serveFilm: RequestListener = (_, response) => void response.end(film)
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
+async function listen(server: Server, port = 0): Promise<Server> {
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+beforeAll(async () => {
+  space = await workspace()
+  const path = await makeClip(space.file('clip.mp4'), { seconds: 2, flags: ['-movflags', '+faststart'] })
+  film = await readFile(path)
+  source = await listen(createServer((request, response) => answer(request, response)))
+  secure = await listen(createSecureServer(selfSigned('127.0.0.1'), serveFilm))
+  const gone = await listen(createServer())
+  closed = portOf(gone)
+  await close(gone)
+  const ports = [portOf(source), portOf(secure), closed]
+  service = await Service.start({
+    TRANSCODERS: '2',
+    ALLOW_PRIVATE_HOSTS: ports.map((port) => `127.0.0.1:${port}`).join(','),
+  })
+  upload = await service.upload(path)
+})
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await Promise.all([source, secure].map((server) => server && close(server)))
+  await space?.[Symbol.asyncDispose]()
+})
+
+const lost = (id: number) => async () => (await service.events(id)).find(({ type }) => type === 'attempt.lost')
+
+test(
+  'a source that answers 500 holds no transcoder: others have them, and it is read when it is back',
+  async () => {
+    answer = (_, response) => void response.writeHead(500).end()
+    const body = jobOf(`http://127.0.0.1:${portOf(source)}/a.mp4`, 'http')
+    // One for each transcoder.
+    const ids = [await service.create(body), await service.create(body)]
+    for (const id of ids) {
+      const event = await until('the attempt to be given back', lost(id))
+      expect(event).toMatchObject({ attempt: 1, error: { code: 'source_unreachable' } })
+    }
+    expect((await service.status(ids[1]!))?.waiting_for).toMatchObject({
+      code: 'source_unreachable',
+      message: `127.0.0.1:${portOf(source)} cannot deliver the file at the moment (500).`,
+    })
+    const other = await service.ended(await service.create(jobOf(upload, 'file-upload')))
+    expect(other).toMatchObject({ state: 'ready', error: null })
+    answer = serveFilm
+    for (const id of ids) {
+      expect(await service.ended(id, LONG_MS)).toMatchObject({ state: 'ready', error: null, waiting_for: null })
+    }
+  },
+  LONG_MS,
+)
+
+test(
+  'a source where nobody listens is read when it is started again, by the same attempt',
+  async () => {
+    const id = await service.create(jobOf(`http://127.0.0.1:${closed}/a.mp4`, 'http'))
+    await until('the source to be looked for', async () => (await service.status(id))?.phase === 'probing')
+    const back = await listen(createServer(serveFilm), closed)
+    const status = await service.ended(id, LONG_MS)
+    await close(back)
+    expect(status).toMatchObject({ state: 'ready', error: null })
+    expect(await lost(id)()).toBe(undefined)
+  },
+  LONG_MS,
+)
+
+test(
+  'a certificate that nobody vouches for, and a port where nobody listens, end a job with its first attempt and with a sentence',
+  async () => {
+    const store = { cloud_provider: 'aws', access_key: 'A', secret_key: 'B', endpoint: `http://127.0.0.1:${closed}` }
+    const toStore = {
+      bucket_output_path: 's3://films/x',
+      cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: store },
+    }
+    const expected = [
+      [
+        jobOf(`https://127.0.0.1:${portOf(secure)}/a.mp4`, 'http'),
+        { code: 'tls_failed', field: 'input', message: expect.stringMatching(/certificate that is not accepted/) },
+      ],
+      [
+        jobOf(upload, 'file-upload', toStore),
+        {
+          code: 'connection_refused',
+          field: 'cloud_credentials.output',
+          message: expect.stringContaining(`127.0.0.1:${closed} refuses connections`),
+        },
+      ],
+    ] as const
+    const ids = await Promise.all(expected.map(([job]) => service.create(job)))
+    for (const [n, id] of ids.entries()) {
+      expect(await service.ended(id, LONG_MS)).toMatchObject({ state: 'error', error: expected[n]![1] })
+      expect(await lost(id)()).toBe(undefined)
+    }
+  },
+  2 * LONG_MS,
+)

@@ -1,0 +1,66 @@
+// In charge of: whether damage of a file can be noticed at all: the file and the whole one it was made of are decoded beside the
+// service, frame by frame, and ffmpeg is heard.
+// Not in charge of: how the job ended (hostileSources.test.ts).
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { lastPackets, transportPackets } from '../../../../transcoder/analysis/damage/streamEnding.ts'
+import { engine } from '../../../support/media/media.ts'
+
+const run = promisify(execFile)
+
+interface Decoded {
+  /** Digest of each frame, video and audio in one list as they come. */
+  frames: string[]
+  complaint: string
+}
+
+/**
+ * whole: what is decoded is what the whole file has, or a beginning of it; unnoticed: frames differ, and no decoder says a word, as no
+ * service could; noticed: they differ, and ffmpeg says so.
+ */
+export type Notice = 'whole' | 'unnoticed' | 'noticed'
+
+export async function noticeOf(damaged: string, whole: Decoded): Promise<{ notice: Notice; complaint: string }> {
+  const found = await decode(damaged)
+  const complaint =
+    found.complaint !== '' && damaged.endsWith('.ts') ? await complaintBeforeEnd(damaged) : found.complaint
+  const own = new Set(whole.frames)
+  // A recording that is cut off anywhere ends in one frame, or one packet of audio, of which a part is missing.
+  const strange = found.frames.filter((frame) => !own.has(frame)).length
+  const missing = whole.frames.length - found.frames.length
+  if (strange === 0 && missing <= 0) return { notice: 'whole', complaint }
+  const isCut = strange <= 2 && found.frames.slice(0, -3).every((frame) => own.has(frame))
+  if (isCut && startsAlike(found.frames, whole.frames)) return { notice: 'whole', complaint }
+  return { notice: complaint === '' ? 'unnoticed' : 'noticed', complaint }
+}
+
+/** Of a transport stream without the last packet of each stream, which the end of the file may cut in two. */
+async function complaintBeforeEnd(path: string): Promise<string> {
+  const bytes = await readFile(path)
+  const ending = lastPackets(bytes)
+  const kept = transportPackets(bytes).filter(({ pid }, index) => index < (ending.get(pid)?.index ?? Infinity))
+  const shorter = path.replace(/\.ts$/, '.shorter.ts')
+  await writeFile(shorter, Buffer.concat(kept.map((packet) => packet.bytes)))
+  return (await decode(shorter)).complaint
+}
+
+function startsAlike(some: readonly string[], all: readonly string[]): boolean {
+  const begin = some.slice(0, -3)
+  const known = new Set(all.slice(0, some.length + 10))
+  return begin.every((frame) => known.has(frame))
+}
+
+export async function decode(path: string): Promise<Decoded> {
+  const { ffmpeg } = await engine()
+  const input = ['-nostdin', '-v', 'error', '-i', path, '-map', '0:V:0', '-map', '0:a:0?']
+  const output = ['-fps_mode', 'passthrough', '-f', 'framemd5', '-']
+  const { stdout, stderr } = await run(ffmpeg, [...input, ...output], { maxBuffer: 2 ** 26 }).catch(
+    (error: { stdout?: string; stderr?: string }) => ({ stdout: error.stdout ?? '', stderr: error.stderr ?? 'failed' }),
+  )
+  const frames = stdout.split('\n').flatMap((line) => {
+    const fields = line.startsWith('#') ? [] : line.split(',').map((field) => field.trim())
+    return fields.length < 6 ? [] : [`${fields[0]} ${fields[5]}`]
+  })
+  return { frames, complaint: stderr.trim() }
+}

@@ -1,0 +1,178 @@
+// Transport streams for broadcast: DVB and ATSC signalling, names, PIDs, and what of a source's teletext and subtitles is kept.
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { judge } from '../../../support/mpegts/tstdModel.ts'
+import { sectionsOf } from '../../../support/mpegts/psiSections.ts'
+import { withTeletext } from '../../../support/mpegts/teletextStream.ts'
+import { ffmpeg, frames, packets, probeFile, realClip, workspace } from '../../../support/media/media.ts'
+import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
+import { encode } from '../../../support/media/encodeJob.ts'
+
+const run = promisify(execFile)
+const SECONDS = 5
+let space: Awaited<ReturnType<typeof workspace>>
+/** PAL: 576 lines, interlaced, 16:9, tagged as BT.470BG, with AC-3 5.1 and teletext. */
+let pal = ''
+
+beforeAll(async () => {
+  space = await workspace()
+  const plain = space.file('plain.ts')
+  pal = space.file('pal.ts')
+  await ffmpeg([
+    ...['-f', 'lavfi', '-i', `testsrc2=s=720x576:r=50:d=${SECONDS}`],
+    ...['-f', 'lavfi', '-i', `anoisesrc=d=${SECONDS}:r=48000:a=0.1,aformat=channel_layouts=5.1`],
+    ...['-vf', 'tinterlace=interleave_top,setsar=64/45,setfield=tff', '-c:v', 'mpeg2video', '-flags', '+ilme+ildct'],
+    ...['-b:v', '4000k', '-maxrate', '4000k', '-bufsize', '1835008', '-g', '12', '-bf', '2'],
+    ...['-colorspace', 'bt470bg', '-color_primaries', 'bt470bg', '-color_trc', 'gamma28'],
+    ...['-c:a', 'ac3', '-b:a', '384k', '-metadata:s:a', 'language=deu', '-f', 'mpegts', plain],
+  ])
+  await writeFile(pal, withTeletext(await readFile(plain), 0x200))
+})
+afterAll(() => space[Symbol.asyncDispose]())
+
+const service = {
+  ...{ name: 'Erstes Programm', provider: 'Anstalt', id: 28_106, transportStreamId: 1101 },
+  ...{ mapPid: 100, videoPid: 101, audioPid: 102 },
+}
+const spec = (profile: 'dvb' | 'atsc' | null, change: Partial<Parameters<typeof job>[0]> = {}) =>
+  job({
+    ...{ container: 'ts', videoCodec: 'mpeg2', service: { ...service, profile } },
+    audio: [
+      track({ codec: 'ac3', channels: 6, bitrateKbps: 384 }),
+      track({ index: 1, codec: 'mp2', bitrateKbps: 192 }),
+    ],
+    video: [rendition({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000, audioProfiles: [0, 1] })],
+    ...change,
+  })
+
+describe('PAL SD to dvb at a constant rate', () => {
+  let file = ''
+  let codes: string[] = []
+  let rate = 0
+  beforeAll(async () => {
+    const { plan, outputs } = await encode(spec('dvb'), pal, space.path)
+    file = outputs[0]
+    codes = plan.warnings.map(({ code }) => code)
+    rate = plan.outputs[0]!.muxRateKbps!
+  })
+
+  test('keeps to the T-STD', async () => {
+    const judged = judge(await readFile(file), 'dvb')
+    expect(judged.problems).toEqual([])
+    expect(judged.clockMs).toBeLessThanOrEqual(40)
+    for (const kbps of judged.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
+  })
+
+  test('is interlaced, anamorphic and whole', async () => {
+    const { streams } = await probeFile(file)
+    expect(streams[0]).toMatchObject({ field_order: 'tt', sample_aspect_ratio: '64:45', display_aspect_ratio: '16:9' })
+    expect(await frames(file)).toHaveLength(SECONDS * 25)
+  })
+
+  test('has the PIDs, the identifiers and the names of the job', async () => {
+    const bytes = await readFile(file)
+    const [pat] = sectionsOf(bytes, 0)
+    expect([pat!.readUInt16BE(3), pat!.readUInt16BE(8), pat!.readUInt16BE(10) & 0x1fff]).toEqual([1101, 28_106, 100])
+    const [sdt] = sectionsOf(bytes, 0x11)
+    expect(sdt!.toString('latin1')).toContain('\x01\x07Anstalt\x0fErstes Programm')
+    expect(bytes.includes('FFmpeg')).toBe(false)
+    expect(streamsOf(sectionsOf(bytes, 100)[0]!).map(({ pid }) => pid)).toEqual([101, 102, 103, 104])
+  })
+
+  test('has AC-3 as private data with its descriptor, and teletext with the source’s', async () => {
+    const [map] = sectionsOf(await readFile(file), 100)
+    const found = streamsOf(map!)
+    expect(found.map(({ type }) => type)).toEqual([0x02, 0x06, 0x03, 0x06])
+    expect(found[1]!.descriptors.includes(Buffer.of(0x6a, 2, 0x80, 0x44))).toBe(true)
+    expect(found[1]!.descriptors.includes('deu')).toBe(true)
+    expect(found[3]!.descriptors.includes(Buffer.of(0x56, 5, 0x64, 0x65, 0x75, 0x09, 0x00))).toBe(true)
+    expect(codes).not.toContain('teletext_left_out')
+  })
+
+  test('has the teletext of the source at its place in time, from the first picture on', async () => {
+    const [before, after] = [await relative(pal), await relative(file)]
+    expect(before.filter((time) => time < 0).length).toBeGreaterThan(10)
+    const wanted = before.filter((time) => time > -0.001)
+    expect(wanted.length).toBeGreaterThan(80)
+    expect(after).toHaveLength(wanted.length)
+    for (const [at, time] of after.entries()) expect(Math.abs(time - wanted[at]!)).toBeLessThan(0.001)
+  })
+
+  test('is read by an analyser that is not ours without a complaint', async (context) => {
+    const program = '/usr/bin/tsreport'
+    if (!existsSync(program)) {
+      if (process.env['REQUIRE_ALL'] === '1') throw new Error('tsreport is not installed (Debian: tstools)')
+      return context.skip('tsreport is not installed (Debian: tstools)')
+    }
+    const { stdout } = await run(program, ['-b', file])
+    expect(stdout).toContain('Bad (>.1s) gaps: 0')
+    expect(stdout).not.toMatch(/###|DTS < PCR|duplicate packets: [1-9]/)
+  })
+})
+
+test('without ts_profile, AC-3 is declared as before, and teletext is left out with a warning', async () => {
+  const { plan, outputs } = await encode(spec(null), pal, space.path)
+  const found = streamsOf(sectionsOf(await readFile(outputs[0]), 100)[0]!)
+  expect(found.map(({ type }) => type)).toEqual([0x02, 0x81, 0x03])
+  expect(plan.warnings.map(({ code }) => code)).toContain('teletext_left_out')
+})
+
+test('atsc: AC-3 with its descriptor, the program’s registration, and a virtual channel', async () => {
+  const { plan, outputs } = await encode(spec('atsc', { videoCodec: 'h264' }), pal, space.path)
+  const bytes = await readFile(outputs[0])
+  expect(judge(bytes, 'atsc').problems).toEqual([])
+  const [map] = sectionsOf(bytes, 100)
+  expect(map!.includes(Buffer.of(0x05, 4, 0x47, 0x41, 0x39, 0x34))).toBe(true)
+  const found = streamsOf(map!)
+  expect(found.map(({ type }) => type)).toEqual([0x1b, 0x81, 0x03])
+  // bsid 8 at 48 kHz; 384 kbps; 3/2, full service.
+  expect(found[1]!.descriptors.includes(Buffer.of(0x81, 7, 0x08, 14 << 2, 0x0f))).toBe(true)
+  const guide = sectionsOf(bytes, 0x1ffb)
+  expect(new Set(guide.map((section) => section[0]))).toEqual(new Set([0xc7, 0xc8]))
+  const channel = guide.find((section) => section[0] === 0xc8)!
+  expect(channel.subarray(10, 24).swap16().toString('utf16le')).toBe('Erstes ')
+  expect(channel.readUInt16BE(10 + 14 + 8)).toBe(1101)
+  expect(channel.readUInt16BE(10 + 14 + 10)).toBe(28_106)
+  expect(sectionsOf(bytes, 0x11)).toEqual([])
+  expect(plan.warnings.map(({ code }) => code)).toContain('teletext_left_out')
+})
+
+test('DVB subtitles of a real broadcast are kept', async (context) => {
+  const clip = realClip(context, 'dvb_mpeg2_704x576_tff_mp2.ts')
+  const audio = [track({ codec: 'mp2', bitrateKbps: 192 })]
+  const video = [rendition({ width: 720, height: 576, mode: 'cbr', bitrateKbps: 4000 })]
+  const { plan, outputs } = await encode(spec('dvb', { audio, video }), clip, space.path)
+  expect(judge(await readFile(outputs[0]), 'dvb').problems).toEqual([])
+  expect(plan.warnings.map(({ code }) => code)).not.toContain('dvb_subtitles_left_out')
+  const kept = await packets(outputs[0], 's:0')
+  expect(kept.map(({ size }) => size)).toEqual((await packets(clip, 's:0')).map(({ size }) => size))
+})
+
+/** Seconds of each unit of teletext after the first picture. */
+async function relative(path: string): Promise<number[]> {
+  const [pictures, units] = [await packets(path, 'v:0'), await packets(path, 's:0')]
+  const first = Math.min(...pictures.map(({ pts_time: time }) => Number(time)))
+  return units.map(({ pts_time: time }) => Number(time) - first)
+}
+
+interface Declared {
+  type: number
+  pid: number
+  descriptors: Buffer
+}
+
+function streamsOf(map: Buffer): Declared[] {
+  const found: Declared[] = []
+  const end = map.length - 4
+  for (let at = 12 + (map.readUInt16BE(10) & 0xfff); at < end;) {
+    const length = map.readUInt16BE(at + 3) & 0xfff
+    const pid = map.readUInt16BE(at + 1) & 0x1fff
+    found.push({ type: map[at]!, pid, descriptors: map.subarray(at + 5, at + 5 + length) })
+    at += 5 + length
+  }
+  return found
+}

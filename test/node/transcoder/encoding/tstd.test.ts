@@ -1,0 +1,174 @@
+// Transport streams against the decoder's model: no buffer overflows, nothing is late, clock and tables are there in time.
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
+import { convey } from '../../../../transcoder/pipeline/multiplexOutput.ts'
+import { clockReference } from '../../../../transcoder/formats/mpegts/clock.ts'
+import type { MultiplexOptions } from '../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
+import { packetsOf } from '../../../support/mpegts/cueClips.ts'
+import { judge } from '../../../support/mpegts/tstdModel.ts'
+import { ffmpeg, packets, probeFile, workspace } from '../../../support/media/media.ts'
+import { job, rendition, track } from '../../../support/transcoder/jobSpecs.ts'
+import { encode } from '../../../support/media/encodeJob.ts'
+
+let space: Awaited<ReturnType<typeof workspace>>
+/** Black, then noise, then black: what a rate control finds hardest. With a stereo and a 5.1 track. */
+let clip = ''
+
+beforeAll(async () => {
+  space = await workspace()
+  clip = space.file('half.mkv')
+  const picture = "color=black:s=320x180:r=25:d=6,noise=alls=100:allf=t:enable='between(t,2,4)'"
+  const tones = ['sine=d=6:r=48000,aformat=channel_layouts=stereo', 'anoisesrc=d=6:r=48000,aformat=channel_layouts=5.1']
+  await ffmpeg([
+    ...['-f', 'lavfi', '-i', picture, ...tones.flatMap((tone) => ['-f', 'lavfi', '-i', tone])],
+    ...['-map', '0', '-map', '1', '-map', '2', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10'],
+    ...['-pix_fmt', 'yuv420p', '-c:a', 'flac', clip],
+  ])
+})
+afterAll(() => space[Symbol.asyncDispose]())
+
+const tracks: Record<string, AudioProfile[]> = {
+  mp2: [track({ codec: 'mp2', bitrateKbps: 384 })],
+  'aac, ac3 5.1': [
+    track({ bitrateKbps: 192 }),
+    track({ index: 1, codec: 'ac3', channels: 6, bitrateKbps: 448, sourceStream: 2 }),
+  ],
+  'aac 5.1': [track({ codec: 'aac', channels: 6, bitrateKbps: 384, sourceStream: 2 })],
+  none: [],
+}
+
+/** With one thread: with more of them, x264's rate control depends on how they are scheduled, and now and then exceeds its buffer. */
+const encodeAlike = (spec: JobSpec, input: string): ReturnType<typeof encode> =>
+  encode(spec, input, space.path, undefined, undefined, 1)
+
+test.each([
+  ['h264', 'cbr', 800, 'mp2'],
+  ['h264', 'cbr', 800, 'aac, ac3 5.1'],
+  ['h264', 'cbr', 600, 'none'],
+  ['h264', 'vbr', 800, 'aac, ac3 5.1'],
+  ['h264', 'vbr', 200, 'mp2'],
+  ['h264', 'qvbr', 800, 'aac 5.1'],
+  ['hevc', 'cbr', 800, 'mp2'],
+  ['hevc', 'vbr', 800, 'none'],
+  ['mpeg2', 'cbr', 3000, 'aac, ac3 5.1'],
+  ['mpeg2', 'vbr', 3000, 'mp2'],
+] as const)('%s %s at %i kbps with audio: %s keeps to the T-STD', async (videoCodec, mode, bitrateKbps, name) => {
+  const audio = tracks[name]!
+  const spec = job({
+    ...{ videoCodec, container: 'ts', audio },
+    video: [rendition({ mode, bitrateKbps, audioProfiles: audio.map(({ index }) => index) })],
+  })
+  const { plan, outputs } = await encodeAlike(spec, clip)
+  const judged = judge(await readFile(outputs[0]))
+  expect(judged.problems).toEqual([])
+  const rate = plan.outputs[0]?.muxRateKbps ?? null
+  expect(rate !== null).toBe(mode === 'cbr')
+  // To the rounding of a clock: 1 tick of 27 MHz in 20 ms.
+  if (rate !== null) for (const kbps of judged.kbps) expect(Math.abs(kbps - rate)).toBeLessThan(rate * 2e-5)
+  const probed = await probeFile(outputs[0])
+  expect(probed.streams).toHaveLength(1 + audio.length)
+  expect(await packets(outputs[0], 'v:0')).toHaveLength(150)
+})
+
+test.each(['h264', 'hevc'] as const)(
+  '%s vbr far below its level starts 0.7 s after the clock at most, and no buffer overflows or runs dry',
+  async (videoCodec) => {
+    const size = { width: 640, height: 360, bitrateKbps: 500 }
+    const audio = [track({ bitrateKbps: 128 })]
+    const spec = job({ videoCodec, container: 'ts', audio, video: [rendition({ ...size, mode: 'vbr' })] })
+    const { outputs } = await encodeAlike(spec, clip)
+    const bytes = await readFile(outputs[0])
+    expect(judge(bytes).problems).toEqual([])
+    const clock = packetsOf(bytes)
+      .map(clockReference)
+      .find((ticks) => ticks !== null)!
+    const [first] = await packets(outputs[0], 'v:0')
+    expect(Number(first!.dts_time) - clock / 90_000).toBeLessThan(0.701)
+  },
+)
+
+test('many small frames keep to the T-STD at a low constant rate', async () => {
+  const calm = space.file('calm.mp4')
+  await ffmpeg(['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=60:d=4', '-c:v', 'libx264', '-preset', 'ultrafast', calm])
+  const video = [rendition({ mode: 'cbr', bitrateKbps: 400, audioProfiles: [] })]
+  const { outputs } = await encodeAlike(job({ container: 'ts', audio: [], video }), calm)
+  expect(judge(await readFile(outputs[0])).problems).toEqual([])
+})
+
+const options: MultiplexOptions = {
+  rateKbps: null,
+  video: { codec: 'h264', maxKbps: 1000, bufferBits: 700_000, framesPerSecond: 25, hasHrd: false },
+  audio: [{ codec: 'aac', channels: 2, bitrateKbps: 128 }],
+  profile: null,
+  service: { stream: 1, id: 1, name: 'clip', provider: 'tests', type: 1 },
+  ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101, cues: null },
+}
+
+test('a file that grows beyond its limit ends with a reason', async () => {
+  const piped = space.file('piped.ts')
+  await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', '-c:v', 'copy', '-c:a', 'aac', '-f', 'mpegts', piped])
+  const source = () => createReadStream(piped)
+  await expect(convey(source(), space.file('long.ts'), options, 100_000)).rejects.toMatchObject({
+    code: 'output_too_large',
+  })
+})
+
+test('the same bytes, whatever the chunks', async () => {
+  const piped = space.file('chunks.ts')
+  await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', '-c:v', 'copy', '-c:a', 'aac', '-f', 'mpegts', piped])
+  const made: Buffer[] = []
+  for (const highWaterMark of [188, 1000, 65_536]) {
+    const file = space.file(`chunks-${highWaterMark}.ts`)
+    await convey(createReadStream(piped, { highWaterMark }), file, options, 1e9)
+    made.push(await readFile(file))
+  }
+  expect(made[0]!.length).toBeGreaterThan(100_000)
+  expect(made[1]!.equals(made[0]!)).toBe(true)
+  expect(made[2]!.equals(made[0]!)).toBe(true)
+})
+
+describe('the check itself', () => {
+  test('finds what ffmpeg’s own constant rate does to audio', async () => {
+    const file = space.file('plain.ts')
+    const rate = ['-b:v', '800k', '-maxrate', '800k', '-minrate', '800k', '-bufsize', '560k', '-muxrate', '1200k']
+    const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-x264-params', 'nal-hrd=cbr:force-cfr=1', ...rate]
+    await ffmpeg(['-i', clip, '-map', '0:v', '-map', '0:a:0', ...video, '-c:a', 'mp2', '-b:a', '192k', file])
+    const { problems, fullest } = judge(await readFile(file))
+    expect(problems.join('\n')).toMatch(/B: PID 257 holds \d+ of 3584 bytes/)
+    expect(fullest.get(257)).toBeGreaterThan(7000)
+  })
+
+  test('finds planted faults', async () => {
+    const spec = job({ container: 'ts', video: [rendition({ mode: 'cbr', bitrateKbps: 800 })] })
+    const { outputs } = await encodeAlike(spec, clip)
+    const clean = await readFile(outputs[0])
+    expect(judge(clean).problems).toEqual([])
+    const kinds = (bytes: Buffer) => [...new Set(judge(bytes).problems.map((problem) => problem.split(':')[0]))]
+    const without = (wanted: (pid: number, index: number) => boolean): Buffer => {
+      const bytes = Buffer.from(clean)
+      for (let at = 0, index = 0; at < bytes.length; at += 188, index++)
+        if (wanted(bytes.readUInt16BE(at + 1) & 0x1fff, index)) bytes.writeUInt16BE(0x1fff, at + 1)
+      return bytes
+    }
+    const count = clean.length / 188
+    expect(kinds(without((pid, index) => pid === 0x101 && index > count / 2 && index < count / 2 + 40))).toContain(
+      'continuity',
+    )
+    expect(kinds(without((pid, index) => pid === 0 && index > count / 3 && index < count / 2))).toContain('PAT')
+    expect(kinds(without((pid, index) => pid === 0x11 && index > 20))).toContain('SDT')
+    // All clocks 0.9 s later: what was in time is late. All earlier: audio waits too long for its buffer.
+    const moved = (ticks: number): Buffer => {
+      const bytes = Buffer.from(clean)
+      for (let at = 0; at < bytes.length; at += 188) {
+        const hasClock = (bytes[at + 3]! & 0x20) !== 0 && bytes[at + 4]! >= 7 && (bytes[at + 5]! & 0x10) !== 0
+        if (hasClock) bytes.writeUInt32BE(bytes.readUInt32BE(at + 6) + ticks / 2, at + 6)
+      }
+      return bytes
+    }
+    expect(kinds(moved(0.9 * 90_000))).toContain('late')
+    expect(kinds(moved(-0.9 * 90_000))).toEqual(expect.arrayContaining(['B', 'delay']))
+  })
+})

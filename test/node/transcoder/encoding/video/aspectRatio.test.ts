@@ -1,0 +1,170 @@
+// video_aspect_ratio, rotation_blackness and picture_transform, seen in decoded pixels: which corner is which colour, and where bars are.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Aspect, JobSpec, Transform } from '#contract/job/jobSpec.ts'
+import { ffmpeg, realClip, stream, workspace } from '../../../../support/media/media.ts'
+import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
+import { colorsAt, corners, makeCard } from '../../../../support/media/testCard.ts'
+import { encode } from '../../../../support/media/encodeJob.ts'
+
+let space: Awaited<ReturnType<typeof workspace>>
+let card: string
+let anamorphic: string
+beforeAll(async () => {
+  space = await workspace()
+  card = await makeCard(space.file('card.mp4'))
+  anamorphic = await makeCard(space.file('anamorphic.mp4'), { width: 180, height: 144, sar: '64/45' })
+})
+afterAll(() => space[Symbol.asyncDispose]())
+
+async function shape(change: Partial<JobSpec>, size: [number, number] = [320, 180], input = card) {
+  const [width, height] = size
+  const spec = job({ video: [rendition({ audioProfiles: [], bitrateKbps: 1500, width, height })], ...change })
+  const { outputs, plan } = await encode(spec, input, space.path)
+  const found = await stream(outputs[0], 'video')
+  return {
+    file: outputs[0],
+    size: [found.width, found.height],
+    sar: found.sample_aspect_ratio,
+    dar: found.display_aspect_ratio,
+    warnings: plan.warnings.map((warning) => warning.code),
+  }
+}
+
+const UPRIGHT = ['red', 'green', 'blue', 'white']
+const CLOCKWISE = ['blue', 'red', 'white', 'green']
+const COUNTERCLOCKWISE = ['green', 'white', 'red', 'blue']
+/** The left and right edge, half way down, then the top and bottom edge in the middle of the left half. */
+const SIDES: [number, number][] = [
+  [0.02, 0.5],
+  [0.97, 0.5],
+]
+const TOP_BOTTOM: [number, number][] = [
+  [0.25, 0.02],
+  [0.25, 0.97],
+]
+
+describe('video_aspect_ratio', () => {
+  const filled: [Aspect, [number, number], string, string, string[]][] = [
+    ['passthrough', [320, 180], '16:9', '1:1', UPRIGHT],
+    ['passthrough', [240, 180], '16:9', '4:3', UPRIGHT],
+    ['force_4:3', [320, 180], '4:3', '3:4', UPRIGHT],
+    ['force_4:3', [0, 180], '4:3', '1:1', UPRIGHT],
+    ['force_16:9', [240, 180], '16:9', '4:3', UPRIGHT],
+    ['invert_aspect_ratio', [320, 180], '9:16', '81:256', UPRIGHT],
+    ['rotate_counterclockwise + invert_aspect_ratio', [180, 320], '9:16', '1:1', COUNTERCLOCKWISE],
+    ['rotate_counterclockwise + invert_aspect_ratio', [0, 0], '9:16', '1:1', COUNTERCLOCKWISE],
+    // A size as the source has it is turned with the frame.
+    ['rotate_counterclockwise + invert_aspect_ratio', [320, 180], '9:16', '1:1', COUNTERCLOCKWISE],
+  ]
+  test.each(filled)('%s at %j displays %s', async (aspect, size, dar, sar, colors) => {
+    const out = await shape({ aspect }, size)
+    expect(out).toMatchObject({ dar, sar })
+    expect(await colorsAt(out.file, corners())).toEqual(colors)
+    // Nothing but the picture, up to the edge.
+    expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
+  })
+
+  const bars: [Aspect, number, string, string[]][] = [
+    ['rotate_clockwise', 0, 'black', CLOCKWISE],
+    ['rotate_counterclockwise', 50, 'grey', COUNTERCLOCKWISE],
+    ['rotate_clockwise', 100, 'white', CLOCKWISE],
+  ]
+  test.each(bars)('%s with rotation_blackness %i has %s bars', async (aspect, barPercent, bar, colors) => {
+    const out = await shape({ aspect, barPercent }, [0, 0])
+    expect(out).toMatchObject({ size: [320, 180], dar: '16:9', sar: '1:1' })
+    expect(await colorsAt(out.file, corners({ width: 102 / 320 }))).toEqual(colors)
+    expect(await colorsAt(out.file, [...SIDES, [0.33, 0.1], [0.67, 0.9]])).toEqual([bar, bar, bar, bar])
+  })
+
+  test('hevc: turned with bars', async () => {
+    const out = await shape({ videoCodec: 'hevc', aspect: 'rotate_clockwise' })
+    expect(await colorsAt(out.file, [...corners({ width: 102 / 320 }), ...SIDES])).toEqual([
+      ...CLOCKWISE,
+      'black',
+      'black',
+    ])
+  })
+
+  test('mpeg2 has no 9:16: the inverted picture stands between bars inside 4:3', async () => {
+    const out = await shape({ videoCodec: 'mpeg2', aspect: 'invert_aspect_ratio' }, [352, 288])
+    expect(out.dar).toBe('4:3')
+    expect(out.warnings).toContain('bars_added')
+    expect(await colorsAt(out.file, corners({ width: 0.42 }))).toEqual(UPRIGHT)
+    expect(await colorsAt(out.file, SIDES)).toEqual(['black', 'black'])
+  })
+
+  test.each(['h264', 'mpeg2'] as const)(
+    '%s: an anamorphic source turned with its display aspect fills',
+    async (videoCodec) => {
+      const aspect = 'rotate_counterclockwise + invert_aspect_ratio'
+      const out = await shape({ videoCodec, aspect }, [162, 288], anamorphic)
+      expect(out).toMatchObject({ sar: '1:1', size: [162, 288] })
+      expect(await colorsAt(out.file, corners())).toEqual(COUNTERCLOCKWISE)
+    },
+  )
+
+  test('an anamorphic source turned inside its display aspect keeps its samples', async () => {
+    const out = await shape({ aspect: 'rotate_clockwise' }, [0, 0], anamorphic)
+    expect(out).toMatchObject({ size: [180, 144], sar: '64:45', dar: '16:9' })
+    expect(await colorsAt(out.file, corners({ width: 0.316 }))).toEqual(CLOCKWISE)
+    expect(await colorsAt(out.file, SIDES)).toEqual(['black', 'black'])
+  })
+
+  test('a telephone’s own rotation comes first, the job’s turn after it', async (context) => {
+    const clip = realClip(context, 'rotate-buck-bunny.mp4')
+    const plain = await shape({}, [180, 320], clip)
+    const turned = await shape({ aspect: 'rotate_counterclockwise + invert_aspect_ratio' }, [320, 180], clip)
+    const back = '[1:v]transpose=dir=clock[b];[0:v][b]ssim=stats_file=-'
+    const [first] = (await ffmpeg(['-i', plain.file, '-i', turned.file, '-lavfi', back, '-f', 'null', '-']))
+      .toString()
+      .split('\n')
+    expect(Number(/All:([\d.]+)/.exec(first ?? '')?.[1])).toBeGreaterThan(0.9)
+  })
+})
+
+describe('picture_transform', () => {
+  const cases: [Transform, Aspect, [number, number], string[], string[]][] = [
+    ['hflip', 'passthrough', [320, 180], ['green', 'red', 'white', 'blue'], []],
+    ['vflip', 'passthrough', [320, 180], ['blue', 'white', 'red', 'green'], []],
+    ['rotate180', 'passthrough', [320, 180], ['white', 'blue', 'green', 'red'], []],
+    ['stretch', 'passthrough', [180, 180], UPRIGHT, []],
+    ['crop', 'passthrough', [180, 180], UPRIGHT, []],
+    ['crop', 'passthrough', [320, 120], UPRIGHT, []],
+    // Turned first, mirrored afterwards.
+    ['hflip', 'rotate_counterclockwise + invert_aspect_ratio', [180, 320], ['white', 'green', 'blue', 'red'], []],
+    ['rotate180', 'rotate_counterclockwise + invert_aspect_ratio', [180, 320], CLOCKWISE, []],
+    ['crop', 'rotate_clockwise', [320, 180], CLOCKWISE, []],
+  ]
+  test.each(cases)('%s of %s at %j', async (transform, aspect, size, colors) => {
+    const out = await shape({ transform, aspect }, size)
+    expect(out).toMatchObject({ size, sar: '1:1' })
+    expect(await colorsAt(out.file, corners())).toEqual(colors)
+    expect(await colorsAt(out.file, [...SIDES, ...TOP_BOTTOM])).not.toContain('black')
+  })
+
+  test('letterbox shows the whole picture in square samples between black bars', async () => {
+    const out = await shape({ transform: 'letterbox', barPercent: 100 }, [180, 180])
+    expect(out).toMatchObject({ size: [180, 180], sar: '1:1' })
+    expect(await colorsAt(out.file, corners({ height: 0.56 }))).toEqual(UPRIGHT)
+    expect(await colorsAt(out.file, TOP_BOTTOM)).toEqual(['black', 'black'])
+  })
+
+  test('letterbox with one 0 has the shape of the picture, in square samples', async () => {
+    expect(await shape({ transform: 'letterbox' }, [0, 180], anamorphic)).toMatchObject({
+      size: [320, 180],
+      sar: '1:1',
+    })
+  })
+
+  test('crop of an anamorphic source is in its display proportions', async () => {
+    const out = await shape({ transform: 'crop' }, [144, 144], anamorphic)
+    expect(out).toMatchObject({ size: [144, 144], sar: '1:1' })
+    expect(await colorsAt(out.file, corners())).toEqual(UPRIGHT)
+  })
+
+  test('a real anamorphic clip becomes square between bars', async (context) => {
+    const out = await shape({ transform: 'letterbox' }, [320, 320], realClip(context, 'sar_2x1.mp4'))
+    expect(out).toMatchObject({ size: [320, 320], sar: '1:1' })
+    expect(await colorsAt(out.file, [[0.5, 0.02]])).toEqual(['black'])
+  })
+})

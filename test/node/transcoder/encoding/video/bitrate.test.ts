@@ -1,0 +1,94 @@
+// Constant means constant: half of the clip is black, half is noise.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ffmpeg, kbpsBySecond, transportRates, workspace } from '../../../../support/media/media.ts'
+import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
+import { encode } from '../../../../support/media/encodeJob.ts'
+
+let space: Awaited<ReturnType<typeof workspace>>
+let clip = ''
+
+beforeAll(async () => {
+  space = await workspace()
+  clip = space.file('half.mkv')
+  const picture = "color=black:s=320x180:r=25:d=8,noise=alls=100:allf=t:enable='gte(t,4)'"
+  const args = ['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', 'sine=d=8:r=48000']
+  await ffmpeg([
+    ...args,
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-qp',
+    '10',
+    '-pix_fmt',
+    'yuv420p',
+    '-c:a',
+    'aac',
+    clip,
+  ])
+})
+afterAll(() => space[Symbol.asyncDispose]())
+
+describe.each([
+  ['h264', 800],
+  ['hevc', 800],
+  ['mpeg2', 3000],
+] as const)('%s cbr at %i kbps', (videoCodec, bitrateKbps) => {
+  const profile = rendition({ mode: 'cbr', bitrateKbps })
+
+  test('mp4: every second carries the rate, black or not', async () => {
+    const { outputs } = await encode(job({ videoCodec, video: [profile] }), clip, space.path)
+    const seconds = await kbpsBySecond(outputs[0])
+    // Black: filled up to the rate (the first second lacks what the decoder's buffer holds back).
+    for (const kbps of seconds.slice(1, 4)) expect(Math.abs(kbps / bitrateKbps - 1)).toBeLessThan(0.02)
+    // Noise: no stretch of whole seconds carries more than the rate and one buffer.
+    for (const [from] of seconds.entries())
+      for (let to = from + 1; to <= seconds.length; to += 1) {
+        const sum = seconds.slice(from, to).reduce((total, kbps) => total + kbps, 0)
+        expect(sum).toBeLessThan(bitrateKbps * (to - from + 1) * 1.02)
+      }
+    const mean = seconds.slice(0, 8).reduce((total, kbps) => total + kbps, 0) / 8
+    expect(Math.abs(mean / bitrateKbps - 1)).toBeLessThan(0.1)
+  })
+
+  test('ts: the multiplex has one rate throughout', async () => {
+    const spec = job({
+      videoCodec,
+      container: 'ts',
+      video: [profile],
+      audio: [track({ codec: 'mp2', bitrateKbps: 192 })],
+    })
+    const { outputs, plan, stderr } = await encode(spec, clip, space.path)
+    const { kbps, counterErrors } = await transportRates(outputs[0])
+    const rate = plan.outputs[0]?.muxRateKbps ?? 0
+    expect(rate).toBe(Math.ceil(1.1 * bitrateKbps + 211.2 + 60))
+    expect(counterErrors).toBe(0)
+    expect(Math.min(...kbps)).toBeGreaterThan(rate * 0.995)
+    expect(Math.max(...kbps)).toBeLessThan(rate * 1.005)
+    expect(stderr).not.toContain('dts < pcr')
+  })
+})
+
+test('vbr follows the content and stays below its peak', async () => {
+  const { outputs } = await encode(job({ video: [rendition({ bitrateKbps: 800 })] }), clip, space.path)
+  const seconds = await kbpsBySecond(outputs[0])
+  expect(Math.min(...seconds.slice(1, 3))).toBeLessThan(100)
+  expect(Math.max(...seconds)).toBeGreaterThan(600)
+})
+
+test.each(['h264', 'mpeg2'] as const)('vbr of a short %s clip averages what was asked', async (videoCodec) => {
+  const moving = space.file('moving.mkv')
+  const picture = 'testsrc2=s=320x180:r=25:d=5,noise=alls=20:allf=t'
+  await ffmpeg(['-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '10', moving])
+  const bitrateKbps = videoCodec === 'h264' ? 800 : 2000
+  const profile = rendition({ bitrateKbps, audioProfiles: [] })
+  const { outputs } = await encode(job({ videoCodec, video: [profile] }), moving, space.path)
+  const mean = (await kbpsBySecond(outputs[0])).reduce((sum, kbps) => sum + kbps, 0) / 5
+  expect(Math.abs(mean / bitrateKbps - 1), `${mean.toFixed(0)} kbps`).toBeLessThan(0.04)
+})
+
+test('qvbr stays below its cap', async () => {
+  const { outputs } = await encode(job({ video: [rendition({ mode: 'qvbr', bitrateKbps: 600 })] }), clip, space.path)
+  const seconds = await kbpsBySecond(outputs[0])
+  expect(seconds.slice(0, 8).reduce((sum, kbps) => sum + kbps, 0) / 8).toBeLessThan(620)
+})

@@ -1,0 +1,132 @@
+// In charge of: what ffmpeg and ffprobe open and where they connect on hostile sources (I14), as the kernel sees it (strace).
+// Not in charge of: how such jobs end (test/node/service/security/hostileSources.test.ts).
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
+import { openCell } from '../../../../transcoder/ffmpeg/sandboxProbe.ts'
+import type { Engine } from '../../../../transcoder/ffmpeg/locate.ts'
+import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { mutate, random, swollenInputs, textInputs } from '../../../support/media/hostileInputs.ts'
+import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  makeClip,
+  openBench,
+  requestFor,
+  type Bench,
+} from '../../../support/transcoder/attemptFixture.ts'
+
+const LONG = process.env['HOSTILE'] === 'long'
+let bench: Bench
+let engine: Engine
+let clip: Buffer
+let strace: string | null
+let runs = 0
+
+beforeAll(async () => {
+  bench = await openBench()
+  clip = await makeClip(bench, 1)
+  strace = await onPath('strace')
+  const { cell } = await openCell(bench.engine, bench.workDir)
+  // The record is a file as well: no limit on those, and no other user.
+  engine = { ...bench.engine, cell: { ...cell, user: null, privileges: [], prlimit: null } }
+})
+afterAll(() => bench.remove())
+
+/** Programs that leave a record of the calls that name a file or an address. */
+async function watched(log: string): Promise<Engine> {
+  const wrap = async (name: 'ffmpeg' | 'ffprobe'): Promise<string> => {
+    const path = join(bench.directory, `${name}-${runs}`)
+    const calls =
+      'trace=open,openat,openat2,creat,connect,bind,sendto,execve,unlink,unlinkat,rename,renameat2,mkdir,symlink,link'
+    // fork is followed; each process has a file of its own.
+    const text = `#!/bin/sh\nexec '${strace}' -ff --seccomp-bpf -qq -s 400 -e '${calls}' -o '${log}-${name}' '${engine[name]}' "$@"\n`
+    await writeFile(path, text, { mode: 0o755 })
+    return path
+  }
+  return { ...engine, ffmpeg: await wrap('ffmpeg'), ffprobe: await wrap('ffprobe') }
+}
+
+/** What a program may read to start: libraries, its configuration, and what the kernel says of it. */
+const SYSTEM =
+  /^\/(usr|lib|lib64|etc\/(gcrypt|ld\.so|ssl|nsswitch|OpenCL|vulkan|fonts|pulse|localtime|gai\.conf)|proc\/(self|filesystems|cpuinfo|meminfo|stat|sys)|sys\/(devices|fs|kernel)|dev\/(null|urandom|random|shm|dri))/
+
+interface Traced {
+  programs: number
+  /** Files outside of the system's and the attempt's. */
+  files: string[]
+  /** Ports of the loopback, and addresses that are none. */
+  ports: Set<string>
+  starts: string[]
+}
+
+async function traced(bytes: Buffer): Promise<Traced & { door: FakeDoor }> {
+  const door = await new FakeDoor({ bytes }).start()
+  const log = `trace-${(runs += 1)}`
+  try {
+    door.task = describeTask({ container: 'mp4' })
+    // The Worker reads playlists, and refuses these.
+    door.faults.hls = ({ response }) => {
+      json(response, 422, { error: { code: 'source_damaged', message: 'The playlist is refused.' } })
+      return true
+    }
+    await runTask(requestFor(door), { ...bench.context(), engine: await watched(join(bench.directory, log)) })
+  } finally {
+    await door.stop()
+  }
+  const names = (await readdir(bench.directory)).filter((name) => name.startsWith(`${log}-`))
+  const found: Traced = { programs: names.length, files: [], ports: new Set(), starts: [] }
+  for (const name of names) {
+    for (const line of (await readFile(join(bench.directory, name), 'utf8')).split('\n')) {
+      const path =
+        /^(?:open|openat|openat2|creat|unlink|unlinkat|rename|renameat2|mkdir|symlink|link)\([^"]*"([^"]*)"/.exec(
+          line,
+        )?.[1]
+      const inside = path === undefined || SYSTEM.test(path) || path.startsWith(`${bench.workDir}/splicepoint-`)
+      if (!inside) found.files.push(path)
+      if (/^(connect|bind|sendto)\(.*sa_family=AF_(INET|UNIX|INET6)/.test(line))
+        found.ports.add(/htons\((\d+)\), sin_addr=inet_addr\("127\.0\.0\.1"\)/.exec(line)?.[1] ?? line)
+      if (line.startsWith('execve(') && line.endsWith('= 0')) found.starts.push(/"([^"]*)"/.exec(line)![1]!)
+    }
+  }
+  return { ...found, door }
+}
+
+test(
+  'nothing is opened but the files of the attempt, and nobody is spoken to but the gateway',
+  { timeout: 900_000 },
+  async ({ skip }) => {
+    if (strace === null) {
+      if (process.env['REQUIRE_ALL'] === '1') throw new Error('strace is not installed')
+      return skip('strace is not installed')
+    }
+    const canary = join(bench.directory, 'canary')
+    await writeFile(canary, 'CANARY')
+    const next = random(7)
+    const texts = textInputs({ url: 'http://127.0.0.1:9', file: canary })
+    const inputs: [string, Buffer][] = [
+      ['a clip', clip],
+      ...texts.map(([name, text]): [string, Buffer] => [name, Buffer.from(text)]),
+      ...swollenInputs(clip),
+      ...Array.from({ length: LONG ? 300 : 3 }, (_, n): [string, Buffer] => [`mutated ${n}`, mutate(clip, next)]),
+    ]
+    // The short form has each way to name another file, and a few of the rest.
+    for (const [name, bytes] of LONG ? inputs : inputs.filter((_input, n) => n < 7)) {
+      const { programs, files, ports, starts, door } = await traced(bytes)
+      // A playlist is ours to read: no program may have seen it.
+      if (name === 'a clip') expect([programs > 1, door.finished !== null, ports.size > 0]).toEqual([true, true, true])
+      expect(files, name).toEqual([])
+      expect(
+        [...ports].filter((port) => !/^\d+$/.test(port)),
+        name,
+      ).toEqual([])
+      expect(ports.size, `${name}: one gateway`).toBeLessThanOrEqual(1)
+      expect(ports, name).not.toContain('9')
+      expect(
+        starts.filter((path) => path !== engine.ffmpeg && path !== engine.ffprobe),
+        name,
+      ).toEqual([])
+    }
+  },
+)

@@ -1,0 +1,232 @@
+// Finding cues, and putting them in again, packet by packet: programs, jumps of the clock, strides, chunks.
+import { describe, expect, test } from 'vitest'
+import { Timeline } from '../../../../../transcoder/formats/mpegts/timeline.ts'
+import { CueScan } from '../../../../../transcoder/formats/scte35/cueScan.ts'
+import { toPackets } from '../../../../../transcoder/formats/mpegts/section.ts'
+import { writePmt } from '../../../../../transcoder/formats/mpegts/programTables.ts'
+import { transportRates, workspace } from '../../../../support/media/media.ts'
+import { cueAt, firstPts, scan, seenCues, withCues } from '../../../../support/mpegts/cueClips.ts'
+import {
+  pack,
+  sealed,
+  segmentation,
+  spliceInsert,
+  spliceSection,
+  timeSignal,
+} from '../../../../support/mpegts/spliceSections.ts'
+import { writeFile } from 'node:fs/promises'
+
+const S = 90_000
+const none = new Uint8Array(0)
+
+function pat(programs: readonly (readonly [number, number])[]): Uint8Array {
+  const length = 9 + programs.length * 4
+  const rows = programs.flatMap(([program, pid]) => [[program, 16] as const, [0xe000 | pid, 16] as const])
+  return sealed(pack([[0, 8], [0xb0, 8], [length, 8], [1, 16], [0xc1, 8], [0, 16], ...rows]))
+}
+
+/** A small stream, packet by packet, with continuous counters. */
+class Stream {
+  readonly packets: Uint8Array[] = []
+  readonly #counters = new Map<number, number>()
+
+  section(pid: number, section: Uint8Array): this {
+    const packets = toPackets(section, pid, this.#counters.get(pid) ?? 0)
+    this.#counters.set(pid, (this.#counters.get(pid) ?? 0) + packets.length)
+    this.packets.push(...packets)
+    return this
+  }
+
+  /** A picture in one packet, with a PCR `lead` ticks before it. */
+  picture(pid: number, pts: number, lead = 0.5 * S): this {
+    const counter = this.#counters.get(pid) ?? 0
+    this.#counters.set(pid, counter + 1)
+    const on = (ticks: number) => ((ticks % 2 ** 33) + 2 ** 33) % 2 ** 33
+    const [clock, shown] = [on(pts - lead), on(pts)]
+    const stamp = [
+      [2, 4],
+      [Math.floor(shown / 2 ** 30), 3],
+      [1, 1],
+      [Math.floor(shown / 2 ** 15) % 2 ** 15, 15],
+      [1, 1],
+      [shown % 2 ** 15, 15],
+      [1, 1],
+    ] as const
+    const head = [0x47, 0x40 | (pid >> 8), pid & 0xff, 0x30 | (counter & 15), 7, 0x10]
+    const pes = [0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, ...pack(stamp)]
+    this.packets.push(
+      Uint8Array.from([
+        ...head,
+        ...pack([
+          [clock, 33],
+          [63, 6],
+          [0, 9],
+        ]),
+        ...pes,
+        ...Array<number>(162).fill(0xaa),
+      ]),
+    )
+    return this
+  }
+
+  nulls(count: number): this {
+    for (let left = count; left > 0; left--)
+      this.packets.push(Uint8Array.from([0x47, 0x1f, 0xff, 0x10, ...Array<number>(184).fill(0xff)]))
+    return this
+  }
+
+  get bytes(): Uint8Array {
+    return Uint8Array.from(this.packets.flatMap((packet) => [...packet]))
+  }
+}
+
+const map = (program: number, video: number, cues: readonly number[]) =>
+  writePmt({
+    program,
+    version: 0,
+    clockPid: video,
+    descriptors: none,
+    streams: [
+      { type: 0x1b, pid: video, descriptors: none },
+      ...cues.map((pid) => ({ type: 0x86, pid, descriptors: Uint8Array.of(0x8a, 1, 0) })),
+    ],
+  })
+
+describe('programs', () => {
+  const stream = new Stream()
+    .section(
+      0,
+      pat([
+        [1, 0x20],
+        [2, 0x30],
+      ]),
+    )
+    .section(0x20, map(1, 0x100, [500]))
+    .section(0x30, map(2, 0x200, [501, 502]))
+    .picture(0x100, 10 * S)
+    .picture(0x200, 50 * S)
+    .section(500, timeSignal(13 * S))
+    .section(501, timeSignal(53 * S))
+    .section(502, timeSignal(54 * S))
+  test('only the cues of the program whose video is taken, on all of its PIDs', () => {
+    expect(seenCues(stream.bytes, 0x100).map(({ splices }) => splices)).toEqual([[3]])
+    expect(seenCues(stream.bytes, 0x200).map(({ splices }) => splices)).toEqual([[3], [4]])
+    expect(scan(stream.bytes, 0x200)).toMatchObject({ pids: [501, 502], cueStreamType: 0 })
+  })
+  test('a program without cues is known by its map', () => {
+    const without = new Stream().section(0, pat([[1, 0x20]])).section(0x20, map(1, 0x100, []))
+    const found = new CueScan(0x100, 0)
+    for (const packet of without.packets) found.push(packet)
+    expect(found.isFutile).toBe(true)
+  })
+})
+
+describe('splice points', () => {
+  const points = (section: Uint8Array) => {
+    const stream = new Stream().section(0, pat([[1, 0x20]])).section(0x20, map(1, 0x100, [500]))
+    stream
+      .picture(0x100, 10 * S)
+      .section(500, section)
+      .picture(0x100, 10 * S + 3600)
+    return [...scan(stream.bytes, 0x100).splicePoints].map((ticks) => ticks / S)
+  }
+  test.each([
+    ['splice_insert', spliceInsert({ eventId: 1, out: true, pts: 12 * S }), [2]],
+    [
+      'with a break that ends by itself',
+      spliceInsert({ eventId: 1, out: true, pts: 12 * S, breakTicks: S, autoReturn: true }),
+      [2, 3],
+    ],
+    ['with a break that a cue ends', spliceInsert({ eventId: 1, out: true, pts: 12 * S, breakTicks: S }), [2]],
+    ['time_signal', timeSignal(12 * S), [2]],
+    ['time_signal with a segment', timeSignal(12 * S, { descriptors: segmentation(1, 0x30, 2 * S) }), [2, 4]],
+    ['at once: the next picture', spliceInsert({ eventId: 1, out: true, pts: null }), [0.04]],
+    ['with pts_adjustment', timeSignal(0, { adjustment: 12 * S }), [2]],
+    ['splice_null', spliceSection({ type: 0 }), []],
+    ['splice_schedule', spliceSection({ type: 4 }), []],
+    ['encrypted', timeSignal(12 * S, { encrypted: true }), []],
+  ])('%s', (_name, section, expected) => expect(points(section)).toEqual(expected))
+})
+
+describe('the clock', () => {
+  test('goes on where it wraps', () => {
+    const first = 2 ** 33 - S
+    const stream = new Stream().section(0, pat([[1, 0x20]])).section(0x20, map(1, 0x100, [500]))
+    for (let frame = 0; frame < 100; frame++) {
+      stream.picture(0x100, first + frame * 3600)
+      if (frame === 50) stream.section(500, timeSignal(2 * S))
+    }
+    expect(seenCues(stream.bytes, 0x100)).toEqual([{ kind: 'signal', eventId: null, arrives: 1.5, splices: [3] }])
+  })
+  test('goes on where it jumps, as ffmpeg’s does', () => {
+    const timeline = new Timeline(10 * S)
+    expect([10, 10.04, 10.08].map((at) => Math.round(timeline.picture({ pts: at * S, dts: at * S })) / S)).toEqual([
+      0, 0.04, 0.08,
+    ])
+    expect(timeline.picture({ pts: 5000 * S, dts: 5000 * S })).toBeCloseTo(0.12 * S, 6)
+    expect(timeline.at(5001 * S)).toBeCloseTo(1.12 * S, 6)
+    // A gap is no jump.
+    expect(timeline.picture({ pts: 5003 * S, dts: 5003 * S })).toBeCloseTo(3.12 * S, 6)
+  })
+  test('may run for longer than its period', () => {
+    const timeline = new Timeline(0)
+    const hours = 30 * 3600
+    for (let second = 0; second <= hours; second += 5) {
+      const at = (second * S) % 2 ** 33
+      timeline.picture({ pts: at, dts: at })
+    }
+    expect(timeline.at((hours * S) % 2 ** 33)).toBe(hours * S)
+  })
+})
+
+describe('injecting', () => {
+  const RATE = 1000
+  /** 10 pictures, 40 ms apart, each with as many packets as 1000 kbps has: 26.6, so some clocks are ahead of the even grid. */
+  const source = () => {
+    const stream = new Stream()
+    for (let frame = 0; frame < 10; frame++) {
+      stream.section(0, pat([[1, 0x20]])).section(0x20, map(1, 0x100, []))
+      const at = stream.packets.length * 188 * 8 * 0.09 // ticks at 1000 kbps
+      stream.picture(0x100, 5 * S + Math.round(at), 5 * S).nulls(frame % 3 === 0 ? 0 : 30)
+    }
+    return stream.bytes
+  }
+  const long = spliceSection({
+    type: 0xff,
+    command: [[0x41424344, 32], ...Array.from({ length: 500 }, () => [7, 8] as const)],
+  })
+  const cues = [cueAt(0.05, long, 'clock'), cueAt(0.06, timeSignal(2 * S)), cueAt(9, timeSignal(3 * S))].map((cue) => ({
+    ...cue,
+    // The stream's clock is 5 s behind its pictures.
+    place: { by: 'clock' as const, ticks: cue.place.ticks - 5 * S },
+  }))
+
+  test('the same bytes, whatever the chunks', () => {
+    const whole = withCues(source(), cues, 600, RATE)
+    for (const step of [1, 100, 188, 1000])
+      expect(withCues(source(), cues, 600, RATE, step).equals(whole), `${step}`).toBe(true)
+  })
+  test('a constant rate stays: null packets make room, and no counter breaks', async () => {
+    await using space = await workspace()
+    const before = source()
+    const after = withCues(before, cues, 600, RATE)
+    // The cue behind the end comes behind the end; for all others a null packet left.
+    expect(after.length - before.length).toBe(188)
+    for (const [name, bytes] of [
+      ['before', before],
+      ['after', after],
+    ] as const) {
+      await writeFile(space.file(name), bytes)
+      const { kbps, counterErrors } = await transportRates(space.file(name))
+      expect(counterErrors).toBe(0)
+      for (const rate of kbps) expect(Math.abs(rate - RATE)).toBeLessThan(2)
+    }
+    expect(seenCues(after, 0x100).map(({ kind }) => kind)).toEqual(['private', 'signal', 'signal'])
+    expect(scan(after, 0x100).damaged).toBe(0)
+  })
+  test('every section in the output is whole, and moved to the output’s clock', () => {
+    const [, signal] = seenCues(withCues(source(), cues, 600), 0x100)
+    expect(signal?.splices).toEqual([2])
+    expect(firstPts(source(), 0x100)).toBeGreaterThan(5 * S)
+  })
+})

@@ -1,0 +1,126 @@
+// DVB subtitles at the beginning of a file: none is earlier than the first frame, and what is shown then is not lost.
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import { createReadStream } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { convey } from '../../../../../transcoder/pipeline/multiplexOutput.ts'
+import { pesStamps } from '../../../../../transcoder/formats/mpegts/clock.ts'
+import { payloadOf, pidOf, startsUnit } from '../../../../../transcoder/formats/mpegts/packet.ts'
+import { Multiplexer, type MultiplexOptions } from '../../../../../transcoder/formats/tsMultiplexer/multiplexer.ts'
+import { missing, script, SYSTEM_PYTHON } from '../../../validators/installedPrograms.ts'
+import { run } from '../../../validators/validator.ts'
+import { serve } from '../../../../support/http/directoryServer.ts'
+import { ffmpeg, workspace } from '../../../../support/media/media.ts'
+import { packetsOf } from '../../../../support/mpegts/cueClips.ts'
+import { DESCRIPTOR, displaySet, withSubtitles, type Page } from '../../../../support/mpegts/subtitlePages.ts'
+import { judge } from '../../../../support/mpegts/tstdModel.ts'
+import { audio, encoded, ORIGIN, video, type Stream } from '../../../../support/mpegts/encodedStream.ts'
+
+const SECONDS = 6
+const options: MultiplexOptions = {
+  rateKbps: 5200,
+  video: { codec: 'h264', maxKbps: 4000, bufferBits: 8_000_000, framesPerSecond: 25, hasHrd: false },
+  audio: [{ codec: 'mp2', channels: 2, bitrateKbps: 192 }],
+  profile: 'dvb',
+  service: { stream: 1, id: 1, name: 'clip', provider: 'tests', type: 1 },
+  ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101, cues: null },
+}
+const SUBTITLES = 0x102
+const frames = video(Array.from({ length: SECONDS * 25 }, (_, at) => ({ seconds: at / 25, bytes: 3000 })))
+
+function multiplexed(
+  pages: readonly Page[],
+  sound = audio(370, [[0, SECONDS]]),
+  rateKbps: number | null = 5200,
+): Buffer {
+  const units = pages.map((page) => ({ seconds: page.seconds, media: displaySet(page) }))
+  const subtitles: Stream = { type: 0x06, streamId: 0xbd, descriptors: DESCRIPTOR, units }
+  const own = { ...options, rateKbps, audio: [{ codec: 'aac', channels: 2, bitrateKbps: 128 }] as const }
+  const multiplexer = new Multiplexer(own)
+  return Buffer.concat([...multiplexer.push(encoded([frames, sound, subtitles])), ...multiplexer.end()])
+}
+
+/** Seconds after the first frame, and the number of regions, of each page. */
+function pagesOf(bytes: Buffer): [number, number][] {
+  return packetsOf(bytes).flatMap((packet) => {
+    if (pidOf(packet) !== SUBTITLES || !startsUnit(packet)) return []
+    const payload = payloadOf(packet)
+    const page = payload.subarray(9 + payload[8]! + 2)
+    return [[(pesStamps(payload)!.pts - ORIGIN) / 90_000, (page[5]! - 2) / 6]]
+  })
+}
+
+test.each<[string, Page[], [number, number][]]>([
+  [
+    'has the time of the first frame, and those before it are left out',
+    [{ seconds: -1.5 }, { seconds: -0.5, regions: 2 }, { seconds: 1, regions: 3 }],
+    [[0, 2], [1, 3]], // prettier-ignore
+  ],
+  [
+    'is left out where it was cleared',
+    [{ seconds: -1.5 }, { seconds: -0.5, state: 'change', regions: 0 }, { seconds: 1 }],
+    [[1, 1]],
+  ],
+  ['is left out where its time is over', [{ seconds: -1.5, timeOut: 1 }, { seconds: 1 }], [[1, 1]]],
+  ['is kept as it is at the first frame', [{ seconds: 0 }, { seconds: 1 }], [[0, 1], [1, 1]]], // prettier-ignore
+])('a page that begins before the video %s', (_name, pages, wanted) => {
+  for (const rateKbps of [5200, null]) {
+    const bytes = multiplexed(pages, undefined, rateKbps)
+    expect(pagesOf(bytes)).toEqual(wanted)
+    expect(judge(bytes, 'dvb').problems).toEqual([])
+  }
+})
+
+test('subtitles come behind four PES packets of audio, and in time where the audio begins later', () => {
+  const begins = packetsOf(multiplexed([{ seconds: 0 }]))
+    .filter(startsUnit)
+    .map(pidOf)
+  const before = begins.slice(0, begins.indexOf(SUBTITLES)).filter((pid) => pid === 0x101)
+  expect(before.length).toBeGreaterThanOrEqual(4)
+  expect(before.length).toBeLessThan(12)
+  const late = multiplexed([{ seconds: 0 }], audio(370, [[3, SECONDS]]))
+  expect(pagesOf(late)).toEqual([[0, 1]])
+  expect(judge(late, 'dvb').problems).toEqual([])
+})
+
+const absent = missing(SYSTEM_PYTHON, '/usr/lib/python3/dist-packages/gi', 'gst-launch-1.0')
+if (absent !== null && process.env['REQUIRE_ALL'] === '1') throw new Error(absent)
+
+describe.skipIf(absent !== null)('GStreamer over HTTP', () => {
+  let space: Awaited<ReturnType<typeof workspace>>
+  let plain = ''
+  beforeAll(async () => {
+    space = await workspace()
+    plain = space.file('plain.ts')
+    const rate = ['-b:v', '4000k', '-minrate', '4000k', '-maxrate', '4000k', '-bufsize', '8000k']
+    await ffmpeg([
+      ...[
+        '-f',
+        'lavfi',
+        '-i',
+        `testsrc2=s=720x576:r=25:d=${SECONDS}`,
+        '-f',
+        'lavfi',
+        '-i',
+        `sine=d=${SECONDS}:r=48000`,
+      ],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-x264-params', 'nal-hrd=cbr', '-threads', '1', ...rate],
+      ...['-c:a', 'mp2', '-b:a', '192k', '-ac', '2', '-pes_payload_size', '0', '-output_ts_offset', '8.6', plain],
+    ])
+  })
+  afterAll(() => space[Symbol.asyncDispose]())
+
+  test.each([-1.5, -0.2, 0.1])(
+    `plays to the end with a page %d s after the first frame${absent ?? ''}`,
+    async (seconds) => {
+      const [piped, file] = [space.file(`${seconds}-piped.ts`), space.file(`${seconds}.ts`)]
+      await writeFile(piped, withSubtitles(await readFile(plain), 0x200, [{ seconds }, { seconds: 2 }]))
+      await convey(createReadStream(piped), file, options, 1e9)
+      await using served = await serve(space.path)
+      const { code, stdout } = await run(SYSTEM_PYTHON, [script('player.py'), served.url(`${seconds}.ts`)])
+      expect(code).toBe(0)
+      const { ended, said, video: shown } = JSON.parse(stdout) as { ended: boolean; said: string[]; video: unknown[] }
+      expect({ ended, said, frames: shown.length }).toEqual({ ended: true, said: [], frames: SECONDS * 25 })
+    },
+  )
+})

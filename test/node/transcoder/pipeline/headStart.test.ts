@@ -1,0 +1,106 @@
+// In charge of: what begins before the task is known: the source is opened, ffprobe starts, and nothing comes of either where the
+// service says that the attempt is over.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Attempt } from '../../../../transcoder/pipeline/attempt.ts'
+import { Door } from '../../../../transcoder/taskApi/taskClient.ts'
+import { Gateway } from '../../../../transcoder/source/loopbackServer.ts'
+import { HeadStart } from '../../../../transcoder/pipeline/headStart.ts'
+import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  makeClip,
+  openBench,
+  requestFor,
+  type Bench,
+} from '../../../support/transcoder/attemptFixture.ts'
+
+let bench: Bench
+let clip: Buffer
+let door: FakeDoor
+
+beforeAll(async () => {
+  bench = await openBench()
+  clip = await makeClip(bench, 2)
+})
+afterAll(() => bench.remove())
+beforeEach(async () => {
+  door = await new FakeDoor({ bytes: clip }).start()
+  door.task = describeTask({ container: 'mp4' })
+})
+afterEach(() => door.stop())
+
+test('the source is opened and ffprobe starts while the task is asked for', async () => {
+  // It tells the door that it has started, at an address of its own, and is ffprobe then.
+  const ffprobe = join(bench.directory, 'telling-ffprobe')
+  const tell = `(exec 3<>/dev/tcp/127.0.0.1/${new URL(door.url).port}; printf 'GET /task/t-1/logo HTTP/1.0\\r\\nauthorization: Bearer ${door.token}\\r\\n\\r\\n' >&3; cat <&3 >/dev/null)`
+  await writeFile(ffprobe, `#!/bin/bash\n${tell}\nexec '${bench.engine.ffprobe}' "$@"\n`, { mode: 0o755 })
+  door.faults.task = async () => {
+    await door.until(() => door.counts.has('input') && door.counts.has('logo'))
+    return false
+  }
+  await runTask(requestFor(door), { ...bench.context(), engine: { ...bench.engine, ffprobe } })
+  expect(door.finished?.objects).toHaveLength(1)
+  expect(door.inputRanges[0]).toMatch(/^bytes=0-/)
+  expect(door.breaches).toEqual([])
+})
+
+test('a source that cannot be opened is told of once the task is known', async () => {
+  door.faults.input = ({ response }) => {
+    json(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
+    return true
+  }
+  door.faults.task = async () => {
+    await door.until(() => door.counts.has('input'))
+    return false
+  }
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_not_found' } }])
+  expect(await bench.leftOvers()).toEqual([])
+})
+
+test('an attempt that is over says nothing of its source', async () => {
+  door.faults.input = ({ response }) => {
+    json(response, 404, { error: { code: 'source_not_found', message: 'It is not there.' } })
+    return true
+  }
+  door.faults.task = async ({ response }) => {
+    await door.until(() => door.counts.has('input'))
+    json(response, 409, { error: { code: 'stale_attempt', message: 'Another attempt is current.' } })
+    return true
+  }
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toEqual([])
+  expect(await bench.leftOvers()).toEqual([])
+})
+
+test('where the task kept it waiting for too long, another ffprobe is asked', async () => {
+  const client = new Door({ base: door.url, taskId: 't-1', token: door.token })
+  const halt = new AbortController()
+  const gateway = await Gateway.start(
+    (range, etag, signal) => client.input(range, etag, signal),
+    halt.signal,
+    (reason) => halt.abort(reason),
+  )
+  try {
+    const runs: (number | null)[] = []
+    const engine = { ...bench.engine, onRun: () => (end: { code: number | null }) => void runs.push(end.code) }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no more of an attempt is used
+    const attempt = {
+      engine,
+      gateway,
+      workspace: { cwd: bench.directory, out: bench.directory },
+      halt,
+    } as unknown as Attempt
+    const start = new HeadStart(attempt, 0)
+    expect((await start.probe(null)).formats).toContain('mp4')
+    // The first was ended before it had read anything.
+    expect(runs).toEqual([null, 0])
+    expect(await start.pictures(null)).toBeNull()
+    expect(halt.signal.aborted).toBe(false)
+  } finally {
+    await gateway.close()
+  }
+})

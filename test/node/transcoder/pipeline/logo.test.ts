@@ -1,0 +1,86 @@
+// A logo in a whole run: fetched through the door, drawn, and the job's error where it cannot be had.
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  makeClip,
+  openBench,
+  requestFor,
+  type Bench,
+} from '../../../support/transcoder/attemptFixture.ts'
+
+const run = promisify(execFile)
+let bench: Bench
+let clip: Buffer
+let blue: Buffer
+let door: FakeDoor
+
+beforeAll(async () => {
+  bench = await openBench()
+  clip = await makeClip(bench, 1)
+  const file = join(bench.directory, 'blue.png')
+  const flags = '-nostdin -v error -y -f lavfi -i color=blue:s=64x64 -frames:v 1'
+  await run(bench.engine.ffmpeg, [...flags.split(' '), file])
+  blue = await readFile(file)
+})
+afterAll(() => bench.remove())
+beforeEach(async () => {
+  door = await new FakeDoor({ bytes: clip }).start()
+  const task = describeTask({ container: 'mp4' })
+  door.task = { ...task, config: { ...task.config, logo_url: 'https://example.com/logo.png' } }
+})
+afterEach(() => door.stop())
+
+test('it is fetched once and stands in the picture', async () => {
+  door.logo = blue
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toEqual([])
+  expect(door.counts.get('logo')).toBe(1)
+  const file = join(bench.directory, 'out.mp4')
+  await writeFile(file, door.objects().get('out/v0.mp4')!)
+  // Inside 48 × 48 at 262, 6.
+  const flags = ['-vf', 'crop=32:32:270:14', '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-']
+  const { stdout } = await run(bench.engine.ffmpeg, ['-nostdin', '-v', 'error', '-i', file, ...flags], {
+    encoding: 'buffer',
+  })
+  const [red = 255, green = 255, blueness = 0] = stdout.subarray(3 * (16 * 32 + 16))
+  expect([red < 30, green < 30, blueness > 220]).toEqual([true, true, true])
+  expect(await bench.leftOvers()).toEqual([])
+  expect(door.breaches).toEqual([])
+})
+
+test('an image that cannot be decoded is the job’s error, not the encoder’s', async () => {
+  door.logo = blue.subarray(0, 60)
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'logo_unavailable', field: 'logo_url' } }])
+  expect(door.plans).toEqual([])
+})
+
+test('the door’s verdict is passed on without a second try', async () => {
+  door.faults.logo = ({ response }) => {
+    json(response, 422, { error: { code: 'logo_unavailable', message: 'The logo cannot be used. It is a page.' } })
+    return true
+  }
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toMatchObject([
+    { error: { code: 'logo_unavailable', message: 'The logo cannot be used. It is a page.' } },
+  ])
+  expect(door.counts.get('logo')).toBe(1)
+})
+
+test('a failure that may pass is tried again', async () => {
+  door.logo = blue
+  door.faults.logo = ({ response, n }) => {
+    if (n > 1) return false
+    json(response, 502, { error: { code: 'unavailable', message: 'later' } })
+    return true
+  }
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toEqual([])
+  expect(door.counts.get('logo')).toBe(2)
+})

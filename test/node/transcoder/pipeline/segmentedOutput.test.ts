@@ -1,0 +1,262 @@
+// In charge of: whole attempts with segmented output against a strict door: what arrives is listed, decodes, and is all there.
+// Not in charge of: single cutters (package/), manifests' texts (package/), the Worker's commit.
+import { execFile } from 'node:child_process'
+import type { ServerResponse } from 'node:http'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
+import { FakeDoor, json, sha256 } from '../../../support/transcoder/fakeTaskApi.ts'
+import { segmentsOf } from '../../../support/manifests/playlistSegments.ts'
+import {
+  destination,
+  joinedSegments,
+  pictures,
+  segmentedTask,
+  sound,
+} from '../../../support/transcoder/segmentedTask.ts'
+import {
+  makeClip,
+  openBench,
+  processesNaming,
+  requestFor,
+  type Bench,
+} from '../../../support/transcoder/attemptFixture.ts'
+
+let bench: Bench
+let clip: Buffer
+let door: FakeDoor
+
+beforeAll(async () => {
+  bench = await openBench()
+  clip = await makeClip(bench, 5)
+})
+afterAll(() => bench.remove())
+beforeEach(async () => {
+  bench.lines.length = 0
+  door = await new FakeDoor({ bytes: clip }).start()
+})
+afterEach(() => door.stop())
+
+async function finish(): Promise<Map<string, Buffer>> {
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toEqual([])
+  expect(door.breaches).toEqual([])
+  expect(await bench.leftOvers()).toEqual([])
+  return destination(door)
+}
+
+async function file(name: string, bytes: Buffer): Promise<string> {
+  const directory = await mkdtemp(join(bench.directory, 'file-'))
+  await writeFile(join(directory, name), bytes)
+  return join(directory, name)
+}
+
+const TS = { output_container: 'ts', segmented_output_hls: true } as const
+const CMAF = { output_container: 'hls', segmented_output_hls: true, segmented_output_dash: true } as const
+
+describe('what arrives', () => {
+  test('HLS of transport streams, sound inside', async () => {
+    door.task = segmentedTask(TS)
+    const objects = await finish()
+    expect([...objects.keys()].toSorted()).toEqual([
+      'out/job.json',
+      'out/master.m3u8',
+      'out/video_0/iframes.m3u8',
+      'out/video_0/j-1-1/00001.ts',
+      'out/video_0/j-1-1/00002.ts',
+      'out/video_0/j-1-1/00003.ts',
+      'out/video_0/playlist.m3u8',
+    ])
+    const whole = await file('whole.ts', joinedSegments(objects, 'out/video_0/playlist.m3u8'))
+    expect(await pictures(bench.engine, whole)).toBe(125)
+    expect(await sound(bench.engine, whole)).toBeCloseTo(5, 0)
+  })
+
+  test('HLS and DASH from one set, two rungs, all cut at the same moments', async () => {
+    door.task = segmentedTask(CMAF, [300, 150])
+    const objects = await finish()
+    for (const id of ['video_0', 'video_1']) {
+      expect(segmentsOf(objects.get(`out/${id}/playlist.m3u8`)!.toString())).toHaveLength(4)
+      expect(
+        await pictures(bench.engine, await file('v.mp4', joinedSegments(objects, `out/${id}/playlist.m3u8`))),
+      ).toBe(125)
+    }
+    expect(
+      await sound(bench.engine, await file('a.mp4', joinedSegments(objects, 'out/audio_0/playlist.m3u8'))),
+    ).toBeCloseTo(5, 1)
+    expect(objects.get('out/manifest.mpd')!.toString()).toContain('<MPD')
+    const report = JSON.parse(objects.get('out/job.json')!.toString()) as {
+      objects: { path: string; size: number; sha256: string }[]
+    }
+    // Everything but the report itself.
+    expect(report.objects.map(({ path }) => path).toSorted()).toEqual(
+      [...objects.keys()].filter((path) => path !== 'out/job.json').toSorted(),
+    )
+    for (const { path, size, sha256: hash } of report.objects)
+      expect([size, hash]).toEqual([objects.get(path)!.length, sha256(objects.get(path)!)])
+  })
+
+  test('Smooth: every fragment that the manifest makes an address of', async () => {
+    door.task = segmentedTask({ output_container: 'silverlight' }, [300, 300])
+    // 63 pictures for 125: its last chunk ends 40 ms later.
+    door.task.config.videoProfiles[1]!.video_framerate = '1/2x'
+    const objects = await finish()
+    const manifest = objects.get('out/out.ism/Manifest')!.toString()
+    const addresses = [...manifest.matchAll(/<StreamIndex ([^>]*)>(.*?)<\/StreamIndex>/gs)].flatMap(
+      ([, head, inner]) => {
+        const url = /Url="([^"]*)"/.exec(head!)![1]!
+        const times = [...inner!.matchAll(/<c [^>]*t="(\d+)"/g)].map(([, time]) => time!)
+        return [...inner!.matchAll(/ Bitrate="(\d+)"/g)].flatMap(([, rate]) =>
+          times.map((time) => `out/out.ism/${url.replace('{bitrate}', rate!).replace('{start time}', time)}`),
+        )
+      },
+    )
+    expect(addresses).toHaveLength(9)
+    expect([...door.outputs.keys()].toSorted()).toEqual(addresses.toSorted())
+  })
+
+  test('a tar with the same bytes, in the same order in every attempt, and playlists over it', async () => {
+    door.task = segmentedTask({ ...CMAF, create_tar_file: true })
+    // Parts that are smaller than the tar.
+    door.partSize = 100_000
+    const objects = await finish()
+    const tar = objects.get('out/out.tar')!
+    expect(door.finished!.objects.find(({ role }) => role === 'tar')!.parts.length).toBeGreaterThan(2)
+    const directory = await mkdtemp(join(bench.directory, 'tar-'))
+    await writeFile(join(directory, 'out.tar'), tar)
+    const { stdout, stderr } = await promisify(execFile)('tar', ['-xvf', 'out.tar'], { cwd: directory })
+    expect(stderr).toBe('')
+    const names = stdout.trim().split('\n')
+    const expected = [...objects.keys()]
+      .map((path) => path.slice(4))
+      .filter((path) => !/^(tar|out\.tar|job\.json)/.test(path))
+    expect(names.toSorted()).toEqual(expected.toSorted())
+    // By segment, then by rendition; manifests at the end.
+    expect(names.slice(0, 6)).toEqual([
+      'video_0/j-1-1/init.mp4',
+      'video_0/j-1-1/00001.m4s',
+      'audio_0/j-1-1/init.mp4',
+      'audio_0/j-1-1/00001.m4s',
+      'video_0/j-1-1/00002.m4s',
+      'audio_0/j-1-1/00002.m4s',
+    ])
+    expect(
+      joinedSegments(objects, 'out/tar_video_0.m3u8').equals(joinedSegments(objects, 'out/video_0/playlist.m3u8')),
+    ).toBe(true)
+    expect(objects.has('out/tar.m3u8') && objects.has('out/tar.mpd')).toBe(true)
+
+    // In this order also where transfers come through in another one.
+    const again = await new FakeDoor({ bytes: clip }).start()
+    again.task = door.task
+    again.faults.output = ({ response, n }) => {
+      if (n % 3 === 0) return false
+      json(response, 503, { error: { code: 'unavailable', message: 'later' } })
+      return true
+    }
+    await runTask(requestFor(again), bench.context())
+    await writeFile(join(directory, 'again.tar'), destination(again).get('out/out.tar')!)
+    const list = await promisify(execFile)('tar', ['-tf', 'again.tar'], { cwd: directory })
+    expect(list.stdout.trim().split('\n')).toEqual(names)
+    await again.stop()
+  })
+
+  test('audio files come from the same run', async () => {
+    door.task = segmentedTask({ ...CMAF, audio_output_path: 'sound' })
+    const objects = await finish()
+    expect(await sound(bench.engine, await file('a.m4a', objects.get('sound/clip_audio_0.m4a')!))).toBeCloseTo(5, 1)
+  })
+
+  test('both sets from one encode: the pictures are the same', async () => {
+    door.task = segmentedTask({ ...TS, segmented_output_dash: true })
+    const objects = await finish()
+    const ts = joinedSegments(objects, 'out/video_0/playlist.m3u8')
+    const names = [...objects.keys()].filter((path) => /video_0.*(init\.mp4|m4s)$/.test(path))
+    const cmaf = Buffer.concat(
+      [
+        names.find((path) => path.endsWith('init.mp4'))!,
+        ...names.filter((path) => path.endsWith('.m4s')).toSorted(),
+      ].map((path) => objects.get(path)!),
+    )
+    const md5 = async (path: string): Promise<string> =>
+      (await promisify(execFile)(bench.engine.ffmpeg, ['-v', 'error', '-i', path, '-map', '0:v', '-f', 'md5', '-']))
+        .stdout
+    expect(await md5(await file('a.ts', ts))).toBe(await md5(await file('a.mp4', cmaf)))
+  })
+})
+
+describe('a store that is slower than the encoder', () => {
+  test('holds the encoder back after a few segments, and none is missing in the end', async () => {
+    door.source = { bytes: await makeClip(bench, 60, 'mpegts') }
+    door.task = segmentedTask({ ...CMAF, create_tar_file: true }, [300, 150])
+    let held = 0
+    door.faults.output = async () => {
+      if (held > 0) return false
+      // Nothing is taken before the encoder stands still: what it made does not grow from beat to beat.
+      await door.until(() => still(door.beats.slice(-3).map(({ bytes_produced: bytes }) => bytes)))
+      held = door.beats.at(-1)!.bytes_produced
+      return false
+    }
+    const objects = await finish()
+    expect(held).toBeLessThan(door.finished!.progress.bytes_produced / 2)
+    for (const id of ['video_0', 'video_1'])
+      expect(segmentsOf(objects.get(`out/${id}/playlist.m3u8`)!.toString())).toHaveLength(31)
+    expect(joinedSegments(objects, 'out/tar_video_1.m3u8').length).toBeGreaterThan(1e5)
+  })
+})
+
+/** Three equal figures, of something that has begun. */
+const still = (bytes: readonly number[]): boolean =>
+  bytes.length === 3 && bytes[0]! > 0 && bytes.every((value) => value === bytes[0])
+
+describe('what goes wrong', () => {
+  test('segments that were refused for a while are sent again', async () => {
+    door.task = segmentedTask(CMAF)
+    door.faults.output = ({ response, n }) => {
+      if (n % 2 === 0) return false
+      json(response, 503, { error: { code: 'unavailable', message: 'later' } })
+      return true
+    }
+    const objects = await finish()
+    expect(
+      await pictures(bench.engine, await file('v.mp4', joinedSegments(objects, 'out/video_0/playlist.m3u8'))),
+    ).toBe(125)
+  })
+
+  test('a store that refuses for good ends the attempt, with nothing listed', async () => {
+    door.task = segmentedTask(CMAF)
+    door.faults.output = ({ response }) => {
+      json(response, 403, { error: { code: 'output_forbidden', message: 'no' } })
+      return true
+    }
+    await runTask(requestFor(door), bench.context())
+    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'output_forbidden' } }])
+    expect(door.finished).toBeNull()
+    expect(await processesNaming(bench.workDir)).toEqual([])
+    expect(await bench.leftOvers()).toEqual([])
+  })
+
+  test('a source that breaks off is no short manifest', async () => {
+    // Far more than is read ahead until the first segment is there.
+    door.source = { bytes: await makeClip(bench, 480, 'mpegts') }
+    door.task = segmentedTask(CMAF)
+    const open = new Set<ServerResponse>()
+    let gone = false
+    door.faults.input = ({ response }) => {
+      open.add(response)
+      if (gone) json(response, 502, { error: { code: 'source_unreachable', message: 'gone' } })
+      return gone
+    }
+    door.faults.output = () => {
+      gone = true
+      for (const response of open) response.destroy()
+      return false
+    }
+    await runTask(requestFor(door), bench.context())
+    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_unreachable' } }])
+    expect(door.outputs.size).toBeGreaterThan(0)
+    expect(door.finished).toBeNull()
+    expect(await bench.leftOvers()).toEqual([])
+  })
+})

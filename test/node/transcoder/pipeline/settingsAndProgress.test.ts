@@ -1,0 +1,261 @@
+// In charge of: the small decisions: threads, figures, whole lengths, scrubbed words, left-over directories.
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
+import { requireWholeLength } from '../../../../transcoder/analysis/durationCheck.ts'
+import { scrub, StaleAttempt, TaskError, toJobError } from '../../../../transcoder/errors.ts'
+import { PlanError } from '../../../../transcoder/plan/model/planError.ts'
+import { Progress, startHeartbeat } from '../../../../transcoder/pipeline/progress.ts'
+import { grantedThreads, readSettings } from '../../../../transcoder/settings.ts'
+import { openWorkspace, requireSpace, sweepWorkspaces } from '../../../../transcoder/workspace.ts'
+
+test.each([
+  ['200000 100000', 8, 2],
+  ['150000 100000', 8, 2],
+  ['50000 100000', 8, 1],
+  ['800000 100000', 8, 0],
+  ['max 100000', 8, 0],
+  [null, 8, 0],
+  ['nonsense', 8, 0],
+])('a quota of "%s" on %d cores is %d threads (0 = ffmpeg decides)', (cpuMax, cores, expected) => {
+  expect(grantedThreads(cores, cpuMax)).toBe(expected)
+})
+
+test('settings: loopback and any port by default; a port that is none is refused', () => {
+  expect(readSettings({})).toMatchObject({ host: '127.0.0.1', port: 0, secret: null, workDir: tmpdir() })
+  expect(readSettings({ HOST: '0.0.0.0', PORT: '8080', TRANSCODER_SECRET: 's' })).toMatchObject({
+    host: '0.0.0.0',
+    port: 8080,
+    secret: 's',
+  })
+  expect(() => readSettings({ PORT: '70000' })).toThrow('PORT')
+})
+
+test('settings: somebody waits at a terminal, so that little time is left to finish; the image says more', () => {
+  expect(readSettings({}).drainSeconds).toBe(5)
+  expect(readSettings({ DRAIN_SECONDS: '840' }).drainSeconds).toBe(840)
+  expect(readSettings({ DRAIN_SECONDS: '0' }).drainSeconds).toBe(0)
+  for (const wrong of ['-1', 'soon', '1e9'])
+    expect(() => readSettings({ DRAIN_SECONDS: wrong })).toThrow('DRAIN_SECONDS')
+})
+
+describe('progress', () => {
+  test('never goes back, and 1 is said by the end alone', () => {
+    let now = 0
+    let stored = 0
+    const progress = new Progress(
+      () => ({ bytesStored: stored, transferSeconds: 2 }),
+      () => now,
+    )
+    progress.enter('transcoding')
+    now = 10_000
+    progress.encoded({ fraction: 0.5, speed: 2 })
+    progress.produced(1000)
+    stored = 400
+    expect(progress.snapshot()).toEqual({
+      phase: 'transcoding',
+      transcoded: 0.5,
+      transcode_seconds: 10,
+      speed: 2,
+      bytes_produced: 1000,
+      bytes_stored: 400,
+      transfer_seconds: 2,
+      eta_seconds: 10,
+    })
+    progress.encoded({ fraction: 0.1, speed: null })
+    progress.produced(10)
+    expect(progress.snapshot()).toMatchObject({ transcoded: 0.5, speed: 2, bytes_produced: 1000 })
+    progress.encoded({ fraction: 1.2, speed: 0 })
+    expect(progress.snapshot().transcoded).toBe(0.999)
+    progress.encoded({ fraction: Number.NaN, speed: Number.NaN })
+    expect(progress.snapshot()).toMatchObject({ transcoded: 0.999, speed: 2 })
+    progress.encodeEnded()
+    now = 99_000
+    expect(progress.snapshot()).toMatchObject({ transcoded: 1, transcode_seconds: 10, eta_seconds: 0 })
+  })
+})
+
+describe('the rest of an attempt', () => {
+  function open() {
+    const world = { now: 0, stored: 0, sending: 0 }
+    const progress = new Progress(
+      () => ({ bytesStored: world.stored, transferSeconds: world.sending }),
+      () => world.now,
+    )
+    progress.enter('transcoding')
+    return { world, progress }
+  }
+
+  test('is unknown before the encode, and follows its speed', () => {
+    const { world, progress } = open()
+    expect(progress.restSeconds()).toBeNull()
+    world.now = 10_000
+    progress.encoded({ fraction: 0.004, speed: 1 })
+    expect(progress.restSeconds()).toBeNull()
+    world.now = 100_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    expect(progress.restSeconds()).toBe(100)
+  })
+
+  test('believes the last seconds where they are slower than the whole, and never where they are faster', () => {
+    const { world, progress } = open()
+    for (let second = 1; second <= 100; second++) {
+      world.now = second * 1000
+      progress.encoded({ fraction: second / 200, speed: 1 })
+    }
+    // A tenth as fast from now on: after the window only that counts.
+    for (let second = 101; second <= 130; second++) {
+      world.now = second * 1000
+      progress.encoded({ fraction: 0.5 + (second - 100) / 2000, speed: 0.1 })
+    }
+    expect(progress.restSeconds()).toBeCloseTo(0.485 * 2000)
+    for (let second = 131; second <= 160; second++) {
+      world.now = second * 1000
+      progress.encoded({ fraction: 0.515 + (second - 130) / 100, speed: 10 })
+    }
+    // 160 s for 0.815.
+    expect(progress.restSeconds()).toBeCloseTo((160 * 0.185) / 0.815)
+  })
+
+  test('is unknown while nothing goes on', () => {
+    const { world, progress } = open()
+    world.now = 10_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    world.now = 12_000
+    expect(progress.restSeconds()).toBe(12)
+    world.now = 40_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    expect(progress.restSeconds()).toBeNull()
+  })
+
+  test('lasts until what is produced has been sent, at the rate of the transfers so far', () => {
+    const { world, progress } = open()
+    world.now = 100_000
+    progress.encoded({ fraction: 0.5, speed: 1 })
+    progress.produced(1e9)
+    // Nothing was sent yet: 5 MB/s are assumed.
+    expect(progress.restSeconds()).toBe(2e9 / 5e6)
+    world.stored = 5e8
+    world.sending = 5
+    expect(progress.restSeconds()).toBe(100)
+    progress.encodeEnded()
+    expect(progress.restSeconds()).toBe(5)
+    world.stored = 1e9
+    world.sending = 10
+    expect(progress.restSeconds()).toBe(0)
+  })
+})
+
+describe('the heartbeat', () => {
+  function beat(post: (body: ProgressPost) => Promise<ProgressReply>, now = () => 0) {
+    return new Promise<string>((resolve) => {
+      const progress = new Progress(() => ({ bytesStored: 0, transferSeconds: 0 }))
+      const stop = startHeartbeat(
+        post,
+        progress,
+        {
+          onVerdict: (verdict) => (stop(), resolve(verdict)),
+          onUnheard: () => (stop(), resolve('unheard')),
+        },
+        { everyMs: 0, now },
+      )
+    })
+  }
+
+  test('passes on what the answer says', async () => {
+    let posts = 0
+    expect(await beat(async () => ({ verdict: ++posts < 3 ? 'continue' : 'cancel' }))).toBe('cancel')
+    expect(posts).toBe(3)
+  })
+
+  test('a stale attempt is told to stop', async () => {
+    expect(await beat(() => Promise.reject(new StaleAttempt()))).toBe('stop')
+  })
+
+  test('60 s without an answer end the run, one answer in between does not', async () => {
+    let posts = 0
+    const verdict = await beat(
+      () => (++posts === 50 ? Promise.resolve({ verdict: 'continue' }) : Promise.reject(new Error('away'))),
+      () => posts * 1000,
+    )
+    expect(verdict).toBe('unheard')
+    expect(posts).toBe(111)
+  })
+})
+
+describe('whole length (I6: one frame, or 0.1 %)', () => {
+  const output = { path: 'a.mp4', frameSeconds: 0.04 }
+  const check = (expected: number | null, measured: number | null, formats = ['mov', 'mp4']) => {
+    try {
+      requireWholeLength(output, expected, { durationSeconds: measured }, formats)
+      return 'whole'
+    } catch (error) {
+      return (error as TaskError).code
+    }
+  }
+  test.each([
+    [10, 10, 'whole'],
+    [10, 9.96, 'whole'],
+    [10, 9.9, 'output_incomplete'],
+    [1000, 999.01, 'whole'],
+    [1000, 998.9, 'output_incomplete'],
+    [10, 10.3, 'whole'], // longer is no loss: a header may understate
+    [10, 0, 'output_incomplete'],
+    [10, null, 'output_incomplete'],
+    [null, 7, 'whole'],
+  ])('%s s expected, %s s measured: %s', (expected, measured, verdict) => {
+    expect(check(expected, measured)).toBe(verdict)
+  })
+  test('an elementary stream has only an estimate', () => {
+    expect(check(10, 8, ['h264'])).toBe('whole')
+  })
+})
+
+describe('words that leave', () => {
+  test('carry no token, no loopback address and no path', () => {
+    const text =
+      'token-abcdef at http://127.0.0.1:4242/0123abcd/input, file:/tmp/splicepoint-1/out/0.mp4: Permission denied (/var/x/y)'
+    const clean = scrub(text, ['token-abcdef'])
+    expect(clean).toBe('*** at [local] [path]: Permission denied ([path])')
+  })
+  test('ordinary sentences and addresses of others stay as they are', () => {
+    const text = 'The rate 30000/1001 is not one of 24/1, 25/1; see https://example.com/a/b and and/or.'
+    expect(scrub(text)).toBe(text)
+  })
+  test('known errors keep their code; unknown ones are internal', () => {
+    expect(toJobError(new TaskError('source_not_found', 'Gone.', { details: { path: '/tmp/x/y' } }))).toEqual({
+      code: 'source_not_found',
+      message: 'Gone.',
+      details: { path: '[path]' },
+    })
+    expect(toJobError(new PlanError('no_video', 'No video.', { field: 'input' }))).toEqual({
+      code: 'no_video',
+      message: 'No video.',
+      field: 'input',
+    })
+    const unknown = toJobError(new TypeError('cannot read /root/secret/file of token-abcdef'), ['token-abcdef'])
+    expect(unknown.code).toBe('internal')
+    expect(unknown.message).toContain('TypeError: cannot read [path] of ***')
+  })
+})
+
+test('a workspace is private, removed, and only dead ones are swept', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'sweep-test-'))
+  const live = await openWorkspace(directory)
+  expect((await stat(live.root)).mode & 0o777).toBe(0o700)
+  await mkdir(join(directory, 'splicepoint-999999999-1-abc/out'), { recursive: true })
+  await mkdir(join(directory, `splicepoint-${process.pid}-1-reused`)) // our id, but of a process that started at another time
+  await mkdir(join(directory, 'something-else'))
+  expect(await sweepWorkspaces(directory)).toBe(2)
+  expect(new Set(await readdir(directory))).toEqual(new Set(['something-else', live.root.split('/').at(-1)]))
+  await live.remove()
+  expect(await readdir(directory)).toEqual(['something-else'])
+  await rm(directory, { recursive: true })
+})
+
+test('outputs that cannot fit are refused before the work', async () => {
+  await requireSpace(tmpdir(), 1000)
+  await expect(requireSpace(tmpdir(), 1e18)).rejects.toMatchObject({ code: 'disk_full' })
+})

@@ -1,0 +1,119 @@
+// Sources that have no end, or hardly come (I13): what they may take of the disk, of memory and of time.
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LeastRate } from '../../../../../transcoder/source/minimumRate.ts'
+import { Room } from '../../../../../transcoder/source/diskQuota.ts'
+import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
+import { FakeDoor } from '../../../../support/transcoder/fakeTaskApi.ts'
+import { describeTask, openBench, requestFor, type Bench } from '../../../../support/transcoder/attemptFixture.ts'
+
+const MIB = 1024 * 1024
+let bench: Bench
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(() => bench.remove())
+
+/** Packets without a payload: nothing says that they are not media. Counts what was taken of them. */
+async function forever(response: ServerResponse, sent: { bytes: number }): Promise<void> {
+  const packet = Buffer.alloc(188, 0xff)
+  packet.set([0x47, 0x1f, 0xff, 0x10])
+  const chunk = Buffer.concat(Array.from({ length: 5000 }, () => packet))
+  while (!response.destroyed) {
+    sent.bytes += chunk.length
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  }
+}
+
+describe('a body without an end', () => {
+  test('of a file that does not say how long it is ends at what may be kept of one', async () => {
+    await using door = await openDoor()
+    const sent = { bytes: 0 }
+    door.faults.input = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'video/mp2t' })
+      void forever(response, sent)
+      return true
+    }
+    const context = bench.context()
+    await runTask(requestFor(door), { ...context, settings: { ...context.settings, maxUnsizedBytes: 40 * MIB } })
+    expect(door.fails).toMatchObject([
+      { reason: 'failed', error: { code: 'source_too_large', details: { room_bytes: 40 * MIB } } },
+    ])
+    expect(sent.bytes).toBeLessThan(60 * MIB)
+    expect(await bench.leftOvers()).toEqual([])
+  })
+
+  test('of a piece of an HLS source ends far above what a second of media can have', async () => {
+    await using door = await openDoor()
+    door.source = { bytes: Buffer.from('#EXTM3U\n') }
+    door.task = { ...door.task!, input_name: 'film.m3u8' }
+    const segments = [{ seconds: 0.1, discontinuity: false, map: null, key: null, iv: null }]
+    const tracks = [{ language: null, maps: [], segments }]
+    door.hls = { description: { pin: 'p', ended: true, target_seconds: 1, tracks }, segments: [] }
+    const sent = { bytes: 0 }
+    door.faults.piece = ({ response }) => {
+      response.writeHead(200)
+      void forever(response, sent)
+      return true
+    }
+    await runTask(requestFor(door), bench.context())
+    expect(door.fails).toMatchObject([{ reason: 'failed', error: { code: 'source_too_large' } }])
+    expect(sent.bytes).toBeLessThan(100 * MIB)
+    expect(await bench.leftOvers()).toEqual([])
+  })
+})
+
+describe('the room for a source', () => {
+  const options = { share: 0.5, mostBytes: 1000 * MIB }
+
+  test('is a share of what is free, or the most that is allowed', async () => {
+    expect((await Room.open('/nowhere', options, async () => 100 * MIB)).bytes).toBe(50 * MIB)
+    expect((await Room.open('/nowhere', options, async () => 9000 * MIB)).bytes).toBe(1000 * MIB)
+  })
+
+  test('is full at its last byte, and a try that failed is not counted', async () => {
+    const room = await Room.open('/nowhere', options, async () => 100 * MIB)
+    await room.take(30 * MIB)
+    room.giveBack(30 * MIB)
+    await room.take(50 * MIB)
+    await expect(room.take(1)).rejects.toMatchObject({ code: 'source_too_large' })
+  })
+
+  test('ends early where others fill the disk: that may be better at another time', async () => {
+    let free = 400 * MIB
+    const room = await Room.open('/nowhere', options, async () => free)
+    await room.take(100 * MIB)
+    free = 150 * MIB
+    await expect(room.take(33 * MIB)).rejects.toMatchObject({ code: 'disk_full' })
+  })
+})
+
+test('a body that drips is given up, and one whose reader is slow is not', async () => {
+  const drops = async function* (pauseMs: number): AsyncGenerator<Uint8Array> {
+    for (let n = 0; n < 1000; n++) {
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      yield new Uint8Array(1)
+    }
+  }
+  const taken = async (slowMs: number, pauseMs: number, busyMs: number): Promise<number> => {
+    let bytes = 0
+    for await (const chunk of new LeastRate({ slowMs, leastBytesPerSecond: 20_000 }).of(
+      drops(pauseMs),
+      performance.now(),
+    )) {
+      if (busyMs > 0) await new Promise((resolve) => setTimeout(resolve, busyMs))
+      bytes += chunk.length
+    }
+    return bytes
+  }
+  await expect(taken(20, 2, 0)).rejects.toMatchObject({ code: 'source_unreachable' })
+  // Far more of the reader's time than the bound, none of the source's.
+  expect(await taken(500, 0, 1)).toBe(1000)
+})
+
+async function openDoor(): Promise<FakeDoor & AsyncDisposable> {
+  const door = await new FakeDoor().start()
+  door.task = describeTask({ container: 'mp4' })
+  return Object.assign(door, { [Symbol.asyncDispose]: () => door.stop() })
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { allowance } from '../../../../transcoder/plan/estimate/deadline.ts'
+import { job, source } from '../../../support/transcoder/jobSpecs.ts'
+
+const machine = { vcpus: 4, sourceBytes: 1_000_000, outputBytes: 1_000_000 }
+const allowed = (durationSeconds: number | null, change: Partial<typeof machine> = {}) => {
+  const media = source()
+  return allowance({ ...planJob(job(), media), durationSeconds }, media, { ...machine, ...change })
+}
+
+test('a short source has ten minutes and a little, a film hours that its length gives it', () => {
+  const [short, film] = [allowed(10), allowed(7200)]
+  expect(short!.wallSeconds).toBeGreaterThan(600)
+  expect(short!.wallSeconds).toBeLessThan(660)
+  expect(short!.cpuSeconds).toBeLessThan(700)
+  // 20 times what is likely: 720p to 180p is 0.16 of a core.
+  expect(film!.cpuSeconds).toBeGreaterThan(600 + 7200 * 2)
+  expect(film!.wallSeconds).toBeGreaterThan(3600)
+  expect(film!.wallSeconds).toBeLessThan(12 * 3600)
+})
+
+test('bytes have their time too, and so has a machine of few cores', () => {
+  const bytes = allowed(10, { sourceBytes: 250_000_000, outputBytes: 250_000_000 })!.wallSeconds
+  expect(bytes - allowed(10)!.wallSeconds).toBeCloseTo(4000 - 16, 0)
+  expect(allowed(7200, { vcpus: 1 })!.wallSeconds).toBeGreaterThan(allowed(7200)!.wallSeconds)
+  expect(allowed(7200, { vcpus: 1 })!.cpuSeconds).toBe(allowed(7200)!.cpuSeconds)
+})
+
+test('without a length there is none', () => {
+  expect(allowed(null)).toBeNull()
+})

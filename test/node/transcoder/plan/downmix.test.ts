@@ -1,0 +1,102 @@
+// What is said of a mix before anything is encoded; no ffmpeg.
+import { expect, test } from 'vitest'
+import type { AudioProfile } from '#contract/job/jobSpec.ts'
+import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
+import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import type { AudioStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
+import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+
+const SILENT = 'in the 5.1 of audio profile 0 these channels are silent'
+
+test.each<[Partial<AudioProfile>, Partial<AudioStream>, [code: string, field: string, message: string][]]>([
+  [{}, { channels: 6, channelLayout: '5.1' }, []],
+  [{ channels: 6 }, { channels: 6, channelLayout: '5.1(side)' }, []],
+  // No LFE is no loss, and the one surround of 4.0 is heard from both.
+  [{ channels: 6 }, { channels: 5, channelLayout: '5.0' }, []],
+  [{ channels: 6 }, { channels: 4, channelLayout: '4.0' }, []],
+  [
+    { channels: 6 },
+    {},
+    [
+      [
+        'audio_channels_silent',
+        'audioProfiles[0].audio_channels',
+        `Audio stream 1 of the source is stereo: ${SILENT}: centre, LFE, left surround, right surround.`,
+      ],
+    ],
+  ],
+  [
+    { channels: 6 },
+    { channels: 1, channelLayout: 'mono' },
+    [
+      [
+        'audio_channels_silent',
+        'audioProfiles[0].audio_channels',
+        `Audio stream 1 of the source is mono: ${SILENT}: left, right, LFE, left surround, right surround.`,
+      ],
+    ],
+  ],
+  [
+    {},
+    { channels: 9, channelLayout: null },
+    [
+      [
+        'audio_layout_unknown',
+        'audioProfiles[0]',
+        'Audio stream 1 of the source has 9 channels in an unknown layout: its first 2 are used as left, right.',
+      ],
+    ],
+  ],
+  [
+    { downmix: 'lt_rt', downmixLfe: true },
+    {},
+    [
+      [
+        'no_effect',
+        'audioProfiles[0].downmix',
+        'audioProfiles[0].downmix has no effect: audio stream 1 of the source has no more than 2 channels.',
+      ],
+      [
+        'no_effect',
+        'audioProfiles[0].downmix_lfe',
+        'audioProfiles[0].downmix_lfe has no effect: audio stream 1 of the source has no LFE channel.',
+      ],
+    ],
+  ],
+  [{ downmix: 'lo_ro', downmixLfe: true }, { channels: 8, channelLayout: '7.1' }, []],
+])('%j of %j: %j', (profile, stream, expected) => {
+  const plan = planJob(job({ audio: [track(profile)] }), source({}, { audio: [sound(stream)] }))
+  expect(plan.warnings.map(({ code, field, message }) => [code, field, message])).toEqual(expected)
+})
+
+test.each([
+  [{ audioVolume: 50 }, ['audio_volume']],
+  [{ loudnessLufs: -23 }, ['loudness_lufs']],
+  [{ audioVolume: 100 }, []],
+])('%j without audio: no effect of %j', (level, fields) => {
+  const silent = [
+    job({ ...level, audio: [] }),
+    job({ ...level, audio: [track({ optional: true })] }),
+    job({ ...level, video: [rendition({ audioProfiles: [] })] }),
+  ]
+  for (const spec of silent) {
+    const { warnings } = planJob(spec, source({}, { audio: [] }))
+    expect(warnings.flatMap(({ code, field }) => (code === 'no_effect' ? field : []))).toEqual(fields)
+  }
+  const { warnings } = planJob(job(level), source())
+  expect(warnings.filter(({ code }) => code === 'no_effect')).toEqual([])
+})
+
+test('the plan of an earlier version, which has no mix, is mixed by the same coefficients behind the limiter', () => {
+  const [found] = planJob(job(), source({}, { audio: [sound({ channels: 6, channelLayout: '5.1' })] })).outputs[0]!
+    .audio
+  const { mix: _mix, silenceUntilSeconds: _silence, ...earlier } = found!
+  const [aligned, float, , ...rest] = audioFilters(found!)
+  // Its source may have had two pairs of surrounds, which share what is for one.
+  expect(audioFilters(earlier)).toEqual([
+    aligned,
+    float,
+    expect.stringMatching(/^pan=stereo\|FL=FL\+0.707107\*FC\+0.5/),
+    ...rest,
+  ])
+})

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { readMedia } from '../../../../transcoder/plan/model/ffprobeJson.ts'
+
+const video = {
+  index: 0,
+  codec_type: 'video',
+  codec_name: 'h264',
+  width: 640,
+  height: 360,
+  avg_frame_rate: '25/1',
+  r_frame_rate: '25/1',
+}
+
+describe('what ffprobe prints, read', () => {
+  test('an empty document has nothing', () => {
+    expect(readMedia({})).toEqual({
+      formats: [],
+      durationSeconds: null,
+      startSeconds: null,
+      sizeBytes: null,
+      video: null,
+      audio: [],
+      program: null,
+      programs: [],
+      other: [],
+    })
+  })
+  test.each([
+    [-90, 90],
+    [90, 270],
+    [180, 180],
+    [-180, 180],
+    [0, 0],
+    ['nan', 0],
+  ])('a display matrix of %s degrees means turning by %i clockwise', (rotation, expected) => {
+    expect(
+      readMedia({ streams: [{ ...video, side_data_list: [{ side_data_type: 'Display Matrix', rotation }] }] }).video
+        ?.rotation,
+    ).toBe(expected)
+  })
+  test.each([
+    ['25/1', '25/1', { num: 25, den: 1 }, false],
+    ['19001/634', '30000/1001', { num: 30000, den: 1001 }, false],
+    ['25/1', '50/1', { num: 25, den: 1 }, false],
+    ['2160000/75143', '90000/1', { num: 2160000, den: 75143 }, true],
+    ['0/0', '25/1', { num: 25, den: 1 }, false],
+    ['0/0', '0/0', null, false],
+  ])('average %s and nominal %s', (average, nominal, frameRate, variableFrameRate) => {
+    expect(readMedia({ streams: [{ ...video, avg_frame_rate: average, r_frame_rate: nominal }] }).video).toMatchObject({
+      frameRate,
+      variableFrameRate,
+    })
+  })
+  test('the identifier of a stream is its PID in a transport stream', () => {
+    expect(readMedia({ streams: [{ ...video, id: '0x100' }] }).video?.id).toBe(256)
+    expect(readMedia({ streams: [{ ...video, id: 'nonsense' }] }).video?.id).toBeNull()
+  })
+  test('cover art is no video, and the film behind it is', () => {
+    const cover = {
+      index: 0,
+      codec_type: 'video',
+      codec_name: 'png',
+      width: 600,
+      height: 600,
+      disposition: { attached_pic: 1 },
+    }
+    const media = readMedia({ streams: [cover, { ...video, index: 1 }] })
+    expect(media.video?.index).toBe(1)
+    expect(media.other).toEqual([{ index: 0, id: null, type: 'cover art', codec: 'png', language: null }])
+  })
+  test('an audio stream that could not be read keeps its number', () => {
+    const media = readMedia({
+      streams: [
+        { index: 1, codec_type: 'audio', codec_name: 'aac', channels: 0 },
+        {
+          index: 2,
+          codec_type: 'audio',
+          codec_name: 'ac3',
+          channels: 6,
+          sample_rate: '48000',
+          tags: { language: 'deu' },
+        },
+      ],
+    })
+    expect(media.audio).toMatchObject([{ number: 2, codec: 'ac3', channels: 6, sampleRate: 48000, language: 'deu' }])
+  })
+  test('a sample aspect of 0:1 is unknown, thus square', () => {
+    expect(readMedia({ streams: [{ ...video, sample_aspect_ratio: '0:1' }] }).video?.sar).toEqual({ num: 1, den: 1 })
+  })
+})

@@ -1,0 +1,68 @@
+// Extension `optional` of an audio profile: a source that lacks its stream is no reason to fail.
+import { expect, test } from 'vitest'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { job, packaged, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+
+const optional = (change: Partial<JobSpec> = {}) => job({ audio: [track({ optional: true })], ...change })
+const silent = source({}, { audio: [] })
+const named = (spec: JobSpec, media = silent) =>
+  planJob(spec, media).warnings.map(({ code, field }) => `${code} ${field}`)
+
+test('is as if it were not there when the source has the stream', () => {
+  expect(planJob(optional(), source())).toEqual(planJob(job(), source()))
+})
+
+test('a silent source gives outputs without audio and one warning', () => {
+  const spec = optional({ video: [rendition(), rendition({ index: 1 })] })
+  const plan = planJob(spec, silent)
+  expect(plan.outputs.map(({ audio }) => audio)).toEqual([[], []])
+  expect(plan.sourceAudio).toEqual([])
+  expect(plan.warnings).toEqual([
+    {
+      code: 'audio_left_out',
+      field: 'audioProfiles[0].source_stream',
+      message: 'Audio profile 0 is left out: the source has no audio streams, so there is no source_stream 1.',
+    },
+  ])
+})
+
+test('the others are made, at their own positions', () => {
+  const audio = [track({ sourceStream: 2, optional: true }), track({ index: 1 })]
+  const spec = job({ audio, video: [rendition({ audioProfiles: [0, 1] })] })
+  const plan = planJob(spec, source())
+  expect(plan.outputs[0]?.audio).toMatchObject([{ profile: 1, sourceStream: 1 }])
+  expect(plan.warnings[0]?.message).toContain('the source has 1 audio stream, so there is no source_stream 2')
+})
+
+test('without it the error stands, and its advice is to set it', () => {
+  expect(() => planJob(job(), silent)).toThrow(/the source has no audio streams; set optional on the audio profile/)
+})
+
+test('a profile that nothing carries is not spoken of', () => {
+  expect(named(optional({ video: [rendition({ audioProfiles: [] })] }))).toEqual([])
+})
+
+test('nothing else needs the audio: files of their own, loudness, volume', () => {
+  const plan = planJob(optional({ audioDirectory: 'a', loudnessLufs: -23 }), silent)
+  expect(plan.audioFiles).toEqual([])
+  expect(plan.outputs).toHaveLength(1)
+  expect(plan.warnings.map(({ code }) => code)).toEqual(['audio_left_out', 'no_effect'])
+})
+
+test.each([
+  ['HLS with its audio inside', { hls: true, preferTransportStream: true }],
+  ['HLS with separate audio', { hls: true, separateAudio: true }],
+  ['DASH', { dash: true }],
+  ['Smooth Streaming', { smooth: true }],
+])('%s has video renditions alone', (_what, packaging) => {
+  const plan = planJob(optional({ packaging: packaged(packaging) }), silent)
+  expect(plan.packaging?.renditions).toMatchObject([{ kind: 'video', audio: [], audioRenditions: [] }])
+  expect(plan.warnings.map(({ code }) => code)).toEqual(['audio_left_out'])
+})
+
+test('what a source of audio alone lacks is left out, and what is left is made', () => {
+  const audio = [track({ optional: true }), track({ index: 1, sourceStream: 2, optional: true })]
+  const plan = planJob(job({ audio, audioDirectory: 'a' }), { ...source({}, { audio: [sound()] }), video: null })
+  expect(plan.audioFiles).toMatchObject([{ profile: 0 }])
+})

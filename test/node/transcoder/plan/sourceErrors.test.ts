@@ -1,0 +1,134 @@
+// What only the source can tell: the job ends with an error that names the field and what is allowed instead.
+import { expect, test } from 'vitest'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import type { SourceCues } from '../../../../transcoder/plan/streams/cuePlan.ts'
+import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
+import { PlanError } from '../../../../transcoder/plan/model/planError.ts'
+import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
+
+const original = [rendition({ width: 0, height: 0, bitrateKbps: 5000 })]
+const size = (width: number, height: number) => source({ width, height })
+const cues: SourceCues = { pids: [500], cueStreamType: 0x86, splicePoints: [], schedules: 0, damaged: 0 }
+
+const cases: [title: string, spec: JobSpec, media: MediaInfo, code: string, field: string, ...says: string[]][] = [
+  ['no video', job(), { ...source(), video: null }, 'no_video', 'input', '1 audio stream', 'audio_output_path'],
+  [
+    'a source_stream beyond the last',
+    job({ audio: [track({ sourceStream: 3 })] }),
+    source({}, { audio: [sound(), sound({ number: 2 })] }),
+    'audio_stream_missing',
+    'audioProfiles[0].source_stream',
+    'source_stream 3',
+    '2 audio streams',
+  ],
+  [
+    'a source_stream of a silent source',
+    job(),
+    source({}, { audio: [] }),
+    'audio_stream_missing',
+    'audioProfiles[0].source_stream',
+    'no audio streams',
+  ],
+  [
+    'fewer audio streams than the job counts on',
+    job({ expectedAudioStreams: 3 }),
+    source({}, { formats: ['mpegts'] }),
+    'audio_stream_missing',
+    'ts_mode_input_audio_source_stream_count',
+    '3 audio streams',
+    '1 can be read',
+  ],
+  [
+    'size 0: below the minimum bitrate',
+    job({ video: [rendition({ width: 0, height: 0, mode: 'cbr', bitrateKbps: 2250 })] }),
+    size(1920, 1080),
+    'video_bitrate_too_low',
+    'videoProfiles[0].video_bitrate',
+    'bitrate for this profile and codec should be at least 2300',
+  ],
+  [
+    'size 0: above the level’s bitrate',
+    job({ videoCodec: 'hevc', video: [rendition({ width: 0, height: 0, bitrateKbps: 100_000 })] }),
+    size(1920, 1080),
+    'video_bitrate_too_high',
+    'videoProfiles[0].video_bitrate',
+    'at most 60000',
+  ],
+  [
+    'size 0: beyond every level of mpeg2',
+    job({ videoCodec: 'mpeg2', video: [rendition({ width: 0, height: 0, bitrateKbps: 20_000 })] }),
+    size(3840, 2160),
+    'unsupported_combination',
+    'videoProfiles[0].width',
+    '3840x2160',
+    '1920x1152',
+  ],
+  [
+    'size 0: beyond every level of h264',
+    job({ video: [rendition({ width: 0, height: 0, bitrateKbps: 50_000 })] }),
+    size(8192, 8192),
+    'unsupported_combination',
+    'videoProfiles[0].width',
+    '8192x8192',
+    '7680',
+    '4320',
+  ],
+  [
+    'size 0: smaller than a codec’s smallest',
+    job({ video: original }),
+    size(8, 8),
+    'unsupported_combination',
+    'videoProfiles[0].width',
+    '8x8',
+    '16x16',
+  ],
+  [
+    'mpeg2 at a rate that it does not have',
+    job({ videoCodec: 'mpeg2', video: [rendition({ bitrateKbps: 3000 })] }),
+    source({ frameRate: { num: 25, den: 2 } }),
+    'frame_rate_unsupported',
+    'videoProfiles[0].video_framerate',
+    '12.5',
+    '23.976, 24, 25, 29.97, 30, 50, 59.94, 60',
+  ],
+  [
+    'more pictures than any level',
+    job({ video: [rendition({ frameRateFactor: '2x' })] }),
+    source({ frameRate: { num: 240, den: 1 } }),
+    'frame_rate_unsupported',
+    'videoProfiles[0].video_framerate',
+    '480',
+    '300',
+  ],
+  [
+    'cues on a PID that the output uses',
+    job({ container: 'ts', passCues: true, cuePid: 256 }),
+    source({}, { formats: ['mpegts'] }),
+    'unsupported_combination',
+    'scte35_pid_remap',
+    '256',
+    'another than',
+  ],
+  [
+    'derived names that meet',
+    job({ video: [rendition({ output: 'clip_1_180p.mp4' }), rendition({ index: 1, output: '' })] }),
+    source(),
+    'output_path_conflict',
+    'videoProfiles[1].output',
+    'videoProfiles[0]',
+    'clip_1_180p.mp4',
+  ],
+]
+
+test.each(cases)('%s', (_title, spec, media, code, field, ...says) => {
+  try {
+    planJob(spec, media, undefined, spec.passCues ? cues : null)
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error
+    expect({ code: error.code, field: error.field }).toEqual({ code, field })
+    for (const part of says) expect(error.message).toContain(part)
+    return
+  }
+  throw new Error('the job was planned')
+})

@@ -1,0 +1,88 @@
+// In charge of: what is not whole is never listed: streams that are short, cut elsewhere, or of another number of segments.
+// Not in charge of: streams (node/transcoder/pipeline/segmentedOutput.test.ts).
+import { expect, test } from 'vitest'
+import { TaskError } from '../../../../transcoder/errors.ts'
+import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { requireWhole, type TakenRendition } from '../../../../transcoder/segmenter/segmentCheck.ts'
+import { job, packaged, rendition, sound, source } from '../../../support/transcoder/jobSpecs.ts'
+
+const spec = job({
+  packaging: packaged({ hls: true, segmentSeconds: 2 }),
+  video: [rendition({ output: '' }), rendition({ index: 1, output: 'low' })],
+})
+const media = source({ durationSeconds: 5 }, { durationSeconds: 5, audio: [sound({ durationSeconds: 5 })] })
+const plan = planJob({ ...spec, gopSeconds: 1 }, media)
+
+/** Segments that begin at these seconds, up to `end`. */
+function taken(position: number, starts: readonly number[], end = 5): TakenRendition {
+  const timescale = 1000
+  const segments = starts.map((start, index) => ({
+    uri: `${index}`,
+    start: start * timescale,
+    duration: ((starts[index + 1] ?? end) - start) * timescale,
+    frames: 0,
+    bytes: 1,
+    sha256: '',
+    keys: [],
+  }))
+  const own = plan.packaging!.renditions[position]!
+  const rest = { directory: '', timescale, codecs: [], codecPrivateData: '', soundEnds: [] }
+  return { rendition: own, form: 'cmaf', taken: { init: null, segments }, ...rest }
+}
+
+function verdict(...all: TakenRendition[]): string {
+  try {
+    requireWhole(plan, all, media, 0)
+    return 'whole'
+  } catch (error) {
+    if (error instanceof TaskError) return `${error.code}: ${error.message}`
+    throw error
+  }
+}
+
+const grid = [0, 2, 4]
+test.each<[string, TakenRendition[], RegExp]>([
+  ['all of it', [taken(0, grid), taken(1, grid), taken(2, [0, 2.005, 3.995])], /^whole$/],
+  ['sound that ends a packet before', [taken(0, grid), taken(1, grid), taken(2, grid, 4.96)], /^whole$/],
+  ['a rendition with a segment less', [taken(0, grid), taken(1, [0, 2])], /video_1.*2 segments where.*3/],
+  ['sound with a segment more', [taken(0, grid), taken(2, [0, 2, 4, 4.9])], /audio_0.*4 segments/],
+  ['no segments', [taken(0, grid), taken(2, [])], /audio_0.*0 segments/],
+  ['a boundary elsewhere', [taken(0, [0, 2, 4.04])], /video_0.*segment 3 at 4.040/],
+  ['pictures that begin late', [taken(0, [0.04, 2, 4])], /segment 1 at 0.040/],
+  ['pictures that end early', [taken(0, grid, 4.8), taken(1, grid, 4.8)], /lasts 4.800 s instead of 5.000/],
+  ['sound that ends early', [taken(0, grid), taken(1, grid), taken(2, grid, 4.9)], /audio_0.*4.900/],
+])('%s', (_name, all, expected) => {
+  expect(verdict(...all)).toMatch(expected)
+})
+
+test('sound that outlasts the pictures goes on in segments of its own, as many as it is known to need', () => {
+  const long = source({ durationSeconds: 9 }, { durationSeconds: 9, audio: [sound({ durationSeconds: 9 })] })
+  const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
+  const longer = { ...plan, durationSeconds: 9 }
+  const pictures = [taken(0, grid), taken(1, grid)]
+  requireWhole(longer, [...pictures, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)
+  expect(() => requireWhole(longer, [...pictures, taken(2, [0, 2, 4, 6, 8, 8.5], 9)], media, 0)).toThrow('6 segments')
+  // Pictures that end early are still seen.
+  const short = [taken(0, grid, 4.5), taken(1, grid, 4.5)]
+  expect(() => requireWhole(longer, [...short, taken(2, [0, 2, 4, 6, 8], 9)], media, 0)).toThrow('4.500 s instead of 5')
+})
+
+test('sound inside of transport streams may outlast the pictures', () => {
+  const long = source({ durationSeconds: 6 }, { durationSeconds: 6, audio: [sound({ durationSeconds: 6 })] })
+  const media = { ...long, video: { ...long.video!, durationSeconds: 5 } }
+  const muxed = planJob(
+    { ...spec, packaging: packaged({ hls: true, segmentSeconds: 2, preferTransportStream: true }), gopSeconds: 1 },
+    media,
+  )
+  const all = [0, 1].map((position) => ({ ...taken(position, grid), form: 'ts' as const, soundEnds: [6000] }))
+  const renditions = all.map((each, at) => ({ ...each, rendition: muxed.packaging!.renditions[at]! }))
+  expect(renditions[0]!.rendition.audio).toHaveLength(1)
+  requireWhole(muxed, renditions, media, 0)
+  const short = renditions.map((each, at) => ({ ...each, taken: taken(at, grid, 4.5).taken }))
+  expect(() => requireWhole(muxed, short, media, 0)).toThrow('4.500 s instead of 5')
+  const silent = (soundEnds: number[]) => () =>
+    requireWhole(muxed, [{ ...renditions[0]!, soundEnds }, renditions[1]!], media, 0)
+  expect(silent([5960])).not.toThrow()
+  expect(silent([4900])).toThrow('Sound 1 of video_0 (ts) lasts 4.900 s instead of 6.000 s.')
+  expect(silent([])).toThrow('Sound 1 of video_0 (ts) is missing.')
+})

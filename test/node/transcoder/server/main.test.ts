@@ -1,0 +1,319 @@
+// In charge of: the process itself: its lines, what it does before ffmpeg was looked at, a task from HTTP to commit, every way to be
+// told to end, and what a SIGKILL leaves behind.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { protocolOf } from '#contract/task/protocol.ts'
+import { writeRecord } from '../../../../transcoder/ffmpeg/engineCache.ts'
+import { FakeDoor } from '../../../support/transcoder/fakeTaskApi.ts'
+import {
+  describeTask,
+  makeClip,
+  openBench,
+  processesNaming,
+  requestFor,
+  type Bench,
+} from '../../../support/transcoder/attemptFixture.ts'
+
+const MAIN = resolve(import.meta.dirname, '../../../../transcoder/main.ts')
+/** The machine may be busy with something else. */
+const PATIENT = { timeout: 30_000 }
+let bench: Bench
+let long: Buffer
+let short: Buffer
+let door: FakeDoor
+const children: ChildProcess[] = []
+
+beforeAll(async () => {
+  bench = await openBench()
+  ;[long, short] = [await makeClip(bench, 120), await makeClip(bench, 30)]
+})
+afterAll(() => bench.remove())
+beforeEach(async () => {
+  door = await new FakeDoor({ bytes: long }).start()
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  await door.stop()
+})
+
+interface Running {
+  child: ChildProcess
+  url: string
+  lines: Record<string, unknown>[]
+  exited: Promise<unknown[]>
+}
+
+/** Resolves with the first line that says where it listens, or that it is ready. */
+async function start(env: Record<string, string> = {}, until: 'listening' | 'ready' = 'ready'): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env['PATH'], WORK_DIR: bench.workDir, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own, for signals to all of it, as a terminal sends them.
+    detached: true,
+  })
+  children.push(child)
+  const exited = once(child, 'exit')
+  const lines: Record<string, unknown>[] = []
+  const reader = createInterface({ input: child.stdout })
+  const url = new Promise<string>((found, failed) => {
+    reader.on('line', (line) => {
+      const value = JSON.parse(line) as Record<string, unknown>
+      lines.push(value)
+      if (value['transcoder'] === until) found(value['url'] as string)
+    })
+    child.on('exit', () => failed(new Error(`the transcoder ended before it was ${until}`)))
+  })
+  return { child, url: await url, lines, exited }
+}
+
+const run = (url: string, attempt = 1, more: object = {}) =>
+  fetch(`${url}/run`, { method: 'POST', body: JSON.stringify({ ...requestFor(door, attempt), ...more }) })
+
+/** An attempt that is surely encoding, and long enough for that to be seen. */
+async function startTask({ url }: Running, bitrates = [400, 300, 200]): Promise<void> {
+  door.task = describeTask({ container: 'ts', quality: 'best', bitrates })
+  expect((await run(url)).status).toBe(202)
+  await door.until(() => door.beats.some((beat) => beat.phase === 'transcoding' && beat.transcoded > 0.01))
+}
+
+/** What it decided when it was told to end. */
+const decisions = ({ lines }: Running) =>
+  lines.filter((line) => line['msg'] === 'draining').map((line) => line['decision'])
+
+test('SIGTERM gives back a task whose rest does not fit, ends ffmpeg and the process, and leaves nothing', async () => {
+  // No rest fits into a second.
+  const running = await start({ DRAIN_SECONDS: '1' })
+  await startTask(running)
+  running.child.kill('SIGTERM')
+  expect(await running.exited).toEqual([0, null])
+  expect(door.fails).toEqual([{ reason: 'interrupted' }])
+  expect(door.breaches).toEqual([])
+  expect(await processesNaming(bench.workDir)).toEqual([])
+  expect(await readdir(bench.workDir)).toEqual([])
+  expect(JSON.stringify(running.lines)).not.toContain(door.token)
+  expect(decisions(running).at(-1)).toBe('give_back')
+})
+
+/** Holds requests of one kind until `open` is called. */
+function hold(operation: 'input' | 'finish' | 'estimate' | 'fail') {
+  const { promise, resolve: open } = Promise.withResolvers<void>()
+  const { promise: held, resolve: came } = Promise.withResolvers<void>()
+  door.faults[operation] = async () => {
+    came()
+    await promise
+    return false
+  }
+  return { held, open }
+}
+
+async function expectDraining(running: Running): Promise<void> {
+  await expect
+    .poll(async () => (await fetch(`${running.url}/health`)).json(), PATIENT)
+    .toMatchObject({ state: 'draining' })
+  const refused = await run(running.url, 1, { task_id: 't-2' })
+  expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: 'stopping' } }])
+}
+
+describe('an attempt whose rest fits finishes, and no other is taken', () => {
+  test.each([
+    ['SIGTERM to the process', (pid: number) => process.kill(pid, 'SIGTERM')],
+    // ffmpeg has a group of its own, so that it hears of neither.
+    ['SIGINT to its group', (pid: number) => process.kill(-pid, 'SIGINT')],
+  ])('%s', async (_name, signal) => {
+    const running = await start({ DRAIN_SECONDS: '6000' })
+    const end = hold('finish')
+    door.source = { bytes: short }
+    await startTask(running, [400])
+    signal(running.child.pid!)
+    await expectDraining(running)
+    await end.held
+    await expectDraining(running)
+    end.open()
+    expect(await running.exited).toEqual([0, null])
+    expect(door.fails).toEqual([])
+    expect(door.objects().size).toBe(1)
+    expect(decisions(running)).toContain('finish')
+    expect(decisions(running)).not.toContain('give_back')
+    expect(await readdir(bench.workDir)).toEqual([])
+  })
+
+  test('a dry run', async () => {
+    const running = await start({ DRAIN_SECONDS: '6000' })
+    const source = hold('input')
+    door.task = { ...describeTask({ container: 'ts' }), kind: 'plan', protocol: protocolOf('plan') }
+    expect((await run(running.url, 1, { protocol: protocolOf('plan') })).status).toBe(202)
+    await source.held
+    running.child.kill('SIGTERM')
+    await expectDraining(running)
+    await expect.poll(() => decisions(running), PATIENT).toContain('finish')
+    source.open()
+    expect(await running.exited).toEqual([0, null])
+    expect(door.fails).toEqual([])
+    expect(door.estimated).not.toBeNull()
+  })
+})
+
+test('a second signal gives back at once what would have finished', async () => {
+  const running = await start({ DRAIN_SECONDS: '6000' })
+  hold('finish')
+  await startTask(running)
+  running.child.kill('SIGTERM')
+  await expect.poll(() => decisions(running), PATIENT).toContain('finish')
+  running.child.kill('SIGINT')
+  expect(await running.exited).toEqual([0, null])
+  expect(door.fails).toEqual([{ reason: 'interrupted' }])
+  expect(running.lines).toContainEqual(expect.objectContaining({ why: 'told a second time to stop' }))
+  expect(await processesNaming(bench.workDir)).toEqual([])
+})
+
+test('cancel over HTTP ends the run, and the next task is taken', async () => {
+  const running = await start()
+  await startTask(running)
+  await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
+  door.source = { bytes: await makeClip(bench, 2) }
+  door.storedPlan = null
+  door.task = { ...door.task!, attempt: 2 }
+  const next = await fetch(`${running.url}/run`, { method: 'POST', body: JSON.stringify(requestFor(door, 2)) })
+  expect(next.status).toBe(202)
+  await door.until(() => door.finished !== null)
+  expect(door.fails).toEqual([{ reason: 'cancelled' }])
+  expect(door.objects().size).toBe(3)
+})
+
+test('what a killed transcoder leaves, its directory and its ffmpeg, the next one clears away', async () => {
+  const killed = await start()
+  await startTask(killed)
+  killed.child.kill('SIGKILL')
+  await killed.exited
+  expect(await readdir(bench.workDir)).toHaveLength(1)
+  const next = await start()
+  expect(await readdir(bench.workDir)).toEqual([])
+  await expect.poll(() => processesNaming(bench.workDir)).toEqual([])
+  expect(next.lines).toContainEqual(expect.objectContaining({ msg: 'left-over directories removed', count: 1 }))
+})
+
+/** An ffmpeg that answers nothing before a file is there, and `then` after it. */
+async function slowFfmpeg(then: string): Promise<{ path: string; release: () => Promise<void> }> {
+  const path = join(bench.directory, `slow-${children.length}-${crypto.randomUUID()}`)
+  await writeFile(path, `#!/bin/sh\nwhile [ ! -e ${path}.go ]; do sleep 0.05; done\n${then}\n`, { mode: 0o755 })
+  return { path, release: () => writeFile(`${path}.go`, '') }
+}
+
+describe('before ffmpeg has said what it can do', () => {
+  test('it listens, takes a task and tells of it; the task waits', async () => {
+    const ffmpeg = await slowFfmpeg(`exec ${bench.engine.ffmpeg} "$@"`)
+    const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
+    const health = async () => (await fetch(`${running.url}/health`)).json() as Promise<Record<string, unknown>>
+    expect(await health()).toMatchObject({ state: 'preparing', ffmpeg: null })
+    door.source = { bytes: await makeClip(bench, 2) }
+    door.task = describeTask({ container: 'mp4' })
+    expect((await run(running.url)).status).toBe(202)
+    await door.until(() => door.beats.some((beat) => beat.phase === 'starting'))
+    expect(await health()).toMatchObject({ state: 'busy', task_id: 't-1', ffmpeg: null })
+    expect(running.lines.filter((line) => line['transcoder'] === 'ready')).toEqual([])
+    await ffmpeg.release()
+    await door.until(() => door.finished !== null)
+    expect(door.fails).toEqual([])
+    expect(await health()).toMatchObject({ ffmpeg: bench.engine.version, cell: { in_force: expect.anything() } })
+  })
+
+  test('a task that waits is cancelled at once', async () => {
+    const ffmpeg = await slowFfmpeg(`exec ${bench.engine.ffmpeg} "$@"`)
+    const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
+    expect((await run(running.url)).status).toBe(202)
+    await door.until(() => door.beats.length > 0)
+    await fetch(`${running.url}/cancel`, { method: 'POST', body: JSON.stringify({ task_id: 't-1', attempt: 1 }) })
+    await door.until(() => door.fails.length > 0)
+    expect(door.fails).toEqual([{ reason: 'cancelled' }])
+    await ffmpeg.release()
+  })
+
+  test('a task that waits for one that cannot be used is told so, and so are all others; then it ends', async () => {
+    const ffmpeg = await slowFfmpeg('echo nonsense')
+    const running = await start({ FFMPEG_PATH: ffmpeg.path }, 'listening')
+    expect((await run(running.url)).status).toBe(202)
+    const told = hold('fail')
+    await ffmpeg.release()
+    await told.held
+    const health = await fetch(`${running.url}/health`)
+    expect([health.status, await health.json()]).toMatchObject([503, { state: 'unusable' }])
+    const refused = await run(running.url, 1, { task_id: 't-2' })
+    expect([refused.status, await refused.json()]).toMatchObject([
+      503,
+      { error: { code: 'unavailable', message: expect.stringContaining('it does not answer to -version') } },
+    ])
+    told.open()
+    expect(await running.exited).toEqual([1, null])
+    expect(door.fails).toMatchObject([
+      { reason: 'failed', error: { code: 'internal', message: expect.stringContaining('it does not answer') } },
+    ])
+  })
+})
+
+describe('a record of what ffmpeg can do', () => {
+  const asked = ({ lines }: Running) => lines.find((line) => String(line['msg']).startsWith('ffmpeg is asked'))?.['why']
+  /** Of an ffmpeg that never answers: who is ready did not ask. */
+  async function record() {
+    const ffmpeg = await slowFfmpeg(`exec ${bench.engine.ffmpeg} "$@"`)
+    const path = `${ffmpeg.path}.json`
+    await writeRecord(path, { ...bench.engine, ffmpeg: ffmpeg.path })
+    const env = { FFMPEG_RECORD: path, FFMPEG_PATH: ffmpeg.path, FFPROBE_PATH: bench.engine.ffprobe }
+    return { ...ffmpeg, env, record: path }
+  }
+
+  test('is believed while it fits', async () => {
+    const { env } = await record()
+    const running = await start(env)
+    expect(asked(running)).toBeUndefined()
+    expect(await (await fetch(`${running.url}/health`)).json()).toMatchObject({
+      state: 'idle',
+      ffmpeg: bench.engine.version,
+      // Never recorded: the machine may be another one.
+      cell: { in_force: expect.arrayContaining(['environment']) },
+    })
+  })
+
+  type Recorded = Awaited<ReturnType<typeof record>>
+  test.each<[string, (recorded: Recorded) => Promise<Record<string, string> | void>, RegExp]>([
+    ['another ffmpeg is in its place', ({ path }) => utimes(path, 1, 1), /has changed since$/],
+    ['another ffprobe is to be used', otherFfprobe, /^it is about /],
+    ['it is of another version', ({ record: path }) => forge(path, { questions: '' }), /another version/],
+    ['it is missing', async () => ({ FFMPEG_RECORD: '/nonexistent' }), /ENOENT/],
+    ['it is damaged', ({ record: path }) => writeFile(path, '{'), /JSON/],
+    ['a library is gone', ({ record: path }) => forge(path, { witnesses: [{ path: '/nonexistent' }] }), /has changed/],
+  ])('is not when %s: ffmpeg is asked', async (_name, change, why) => {
+    const recorded = await record()
+    const env = { ...recorded.env, ...(await change(recorded)) }
+    const running = await start(env, 'listening')
+    await expect.poll(() => asked(running), PATIENT).toMatch(why)
+    expect(running.lines.filter((line) => line['transcoder'] === 'ready')).toEqual([])
+    await recorded.release()
+    await expect.poll(() => running.lines.some((line) => line['transcoder'] === 'ready'), PATIENT).toBe(true)
+  })
+
+  async function otherFfprobe({ path }: Recorded): Promise<Record<string, string>> {
+    await symlink(bench.engine.ffprobe, `${path}.ffprobe`)
+    return { FFPROBE_PATH: `${path}.ffprobe` }
+  }
+
+  async function forge(path: string, change: object): Promise<void> {
+    await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), ...change }))
+  }
+})
+
+test('without an ffmpeg that can do the work it does not start, and says what is missing', async () => {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: '', WORK_DIR: bench.workDir, FFMPEG_PATH: '/nonexistent/ffmpeg' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  expect(await once(child, 'close')).toEqual([1, null])
+  expect(said).toContain('the transcoder cannot start')
+  expect(said).toContain('FFMPEG_PATH')
+})

@@ -1,0 +1,241 @@
+// In charge of: sources that end too early, at any byte, through a whole attempt with the real ffmpeg; whether a success lacks media.
+// Not in charge of: which bytes (truncation.test.ts, main.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkMp4 } from '../../../transcoder/mp4FileCheck.ts'
+import { runTask } from '../../../transcoder/pipeline/runTask.ts'
+import { ffmpeg } from '../../support/media/media.ts'
+import { FakeDoor } from '../../support/transcoder/fakeTaskApi.ts'
+import { describeTask, openBench, requestFor, type Bench } from '../../support/transcoder/attemptFixture.ts'
+
+/** hls: segments of transport stream. fmp4: the same presentation in segments of several fragments. */
+export const FORMS = ['ts', 'mp4', 'mkv', 'hls', 'fmp4'] as const
+export type Form = (typeof FORMS)[number]
+/** broken off: the server promised all of it. stored: the file itself ends there, and nobody says that there was more. */
+export const WAYS = ['broken off', 'stored'] as const
+export type Way = (typeof WAYS)[number]
+
+export interface Outcome {
+  form: Form
+  way: Way
+  /** Bytes that were there. */
+  offset: number
+  /** The code of the error; null = success. */
+  code: string | null
+  /** What a success lacks: empty = nothing. */
+  missing: string[]
+}
+
+/** What one sees and hears: pictures that differ from the one before, and seconds that are not silent. */
+interface Heard {
+  pictures: number
+  seconds: number
+}
+
+const SECONDS = 4
+const SEGMENT_SECONDS = 1
+/** In a segment of fmp4. */
+const FRAGMENTS = 5
+const PACKET_BYTES = 188
+/** A picture, and what a sound's encoder needs to come up and go down. */
+const TOLERANCE = { pictures: 1, seconds: 0.1 }
+
+/** A piece of an HLS source, and how its address at the door ends. */
+interface Piece {
+  name: string
+  bytes: Buffer
+}
+
+export class Cuts {
+  readonly #bench: Bench
+  readonly #sources: Record<Form, Buffer>
+  readonly #pieces: Record<'hls' | 'fmp4', Piece[]>
+  readonly #whole: Heard
+  #made = 0
+
+  private constructor(
+    bench: Bench,
+    sources: Record<Form, Buffer>,
+    pieces: Record<'hls' | 'fmp4', Piece[]>,
+    whole: Heard,
+  ) {
+    this.#bench = bench
+    this.#sources = sources
+    this.#pieces = pieces
+    this.#whole = whole
+  }
+
+  static async open(): Promise<Cuts> {
+    const bench = await openBench()
+    const path = (name: string) => join(bench.directory, name)
+    const all = path('all.mkv')
+    // Flat pictures, each far from the one before, so that one byte tells them apart; a tone that never pauses.
+    await ffmpeg([
+      ...['-f', 'lavfi', '-i', `color=s=160x90:r=25:d=${SECONDS},geq=lum='30+mod(N*67,190)':cb=128:cr=128`],
+      ...['-f', 'lavfi', '-i', `sine=f=440:r=48000:d=${SECONDS}`, '-af', 'volume=12dB'],
+      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-pix_fmt', 'yuv420p'],
+      ...['-c:a', 'aac', '-b:a', '96k', all],
+    ])
+    const copy = (name: string, ...flags: string[]) => ffmpeg(['-i', all, '-c', 'copy', ...flags, path(name)])
+    await copy('ts.ts')
+    await copy('mp4.mp4', '-movflags', '+faststart')
+    await copy('mkv.mkv')
+    await copy('hls.m3u8', '-f', 'hls', '-hls_time', `${SEGMENT_SECONDS}`, '-hls_playlist_type', 'vod')
+    const segments = await Promise.all(
+      Array.from({ length: SECONDS / SEGMENT_SECONDS }, (_, n) => readFile(path(`hls${n}.ts`))),
+    )
+    await copy('fmp4.mp4', '-movflags', '+empty_moov+default_base_moof', '-frag_duration', `${1e6 / FRAGMENTS}`)
+    const pieces = {
+      hls: segments.map((bytes, n) => ({ name: `segments/${n}`, bytes })),
+      fmp4: await fragments(path('fmp4.mp4')),
+    }
+    const [ts, mp4, mkv] = await Promise.all(['ts.ts', 'mp4.mp4', 'mkv.mkv'].map((name) => readFile(path(name))))
+    const sources = { ts: ts!, mp4: mp4!, mkv: mkv!, hls: joined(pieces.hls), fmp4: joined(pieces.fmp4) }
+    const whole = await hear(all)
+    // What cannot be heard cannot be missed.
+    if (whole.pictures < SECONDS * 25 - 1 || whole.seconds < SECONDS - 0.1)
+      throw new Error(`only ${whole.pictures} pictures and ${whole.seconds} s were found in the source itself`)
+    return new Cuts(bench, sources, pieces, whole)
+  }
+
+  size(form: Form): number {
+    return this.#sources[form].length
+  }
+
+  /** The last place not behind `offset` where nothing but the media tells that something is missing: between two packets, or fragments. */
+  between(form: 'ts' | 'hls' | 'fmp4', offset: number): number {
+    if (form !== 'fmp4') return Math.max(PACKET_BYTES, offset - (offset % PACKET_BYTES))
+    const bytes = this.#sources.fmp4
+    const first = bytes.indexOf('moof', 0, 'latin1') - 4
+    const found = bytes.lastIndexOf('moof', offset, 'latin1') - 4
+    return Math.max(first, found)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#bench.remove()
+  }
+
+  async run(form: Form, way: Way, offset: number): Promise<Outcome> {
+    const door = await new FakeDoor({ bytes: this.#sources[form] }).start()
+    try {
+      door.task = describeTask({ container: 'mp4', bitrates: [300] })
+      if (form === 'hls' || form === 'fmp4') this.#cutPieces(door, form, way, offset)
+      else this.#cutFile(door, form, way, offset)
+      const context = this.#bench.context()
+      await runTask(requestFor(door), { ...context, source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 50 } })
+      const code = door.finished === null ? (door.fails[0]?.error?.code ?? door.fails[0]?.reason ?? 'nothing') : null
+      const missing = door.finished === null ? [] : await this.#missing(door, form, way, offset)
+      return { form, way, offset, code, missing }
+    } finally {
+      await door.stop()
+    }
+  }
+
+  #cutFile(door: FakeDoor, form: Form, way: Way, offset: number): void {
+    if (way === 'stored') door.source = { bytes: this.#sources[form].subarray(0, offset) }
+    else
+      door.faults.input = ({ request, response }) => {
+        const first = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
+        door.input(request, response, Math.max(0, offset - first))
+        return true
+      }
+  }
+
+  /** The offset is one within all pieces: that one is cut, those behind it are whole. */
+  #cutPieces(door: FakeDoor, form: 'hls' | 'fmp4', way: Way, offset: number): void {
+    door.source = { bytes: Buffer.from('#EXTM3U\n') }
+    door.task = { ...door.task!, input_name: 'film.m3u8' }
+    const { piece, at } = this.#place(form, offset)
+    const pieces = this.#pieces[form].map((whole) =>
+      way === 'stored' && whole === piece ? { ...whole, bytes: whole.bytes.subarray(0, at) } : whole,
+    )
+    const init = pieces.find(({ name }) => name === INIT)?.bytes
+    const segments = pieces.filter(({ name }) => name !== INIT).map(({ bytes }) => bytes)
+    const map = init === undefined ? null : 0
+    const described = segments.map(() => ({ seconds: SEGMENT_SECONDS, discontinuity: false, map, key: null, iv: null }))
+    const maps = init === undefined ? [] : [{ key: null, iv: null }]
+    const tracks = [{ language: null, maps, segments: described }]
+    const description = { pin: 'p', ended: true, target_seconds: SEGMENT_SECONDS, tracks }
+    door.hls = { description, segments, ...(init === undefined ? {} : { init }) }
+    if (way === 'stored') return
+    door.faults.piece = ({ request, response }) => {
+      if (!request.url!.endsWith(piece.name)) return false
+      response.writeHead(200, { 'content-length': String(piece.bytes.length) })
+      response.write(piece.bytes.subarray(0, at), () => response.destroy())
+      return true
+    }
+  }
+
+  #place(form: 'hls' | 'fmp4', offset: number): { piece: Piece; at: number } {
+    let at = offset
+    for (const piece of this.#pieces[form]) {
+      if (at < piece.bytes.length) return { piece, at }
+      at -= piece.bytes.length
+    }
+    const piece = this.#pieces[form].at(-1)!
+    return { piece, at: piece.bytes.length }
+  }
+
+  async #missing(door: FakeDoor, form: Form, way: Way, offset: number): Promise<string[]> {
+    const found = await hear(await this.#keep([...door.objects().values()][0]!, 'mp4'))
+    // A transport stream has no word of its length: one that ends early is a shorter film, and all of that must be there.
+    const shorter = form === 'ts' && way === 'stored'
+    const wanted = shorter ? await hear(await this.#keep(this.#sources.ts.subarray(0, offset), 'ts')) : this.#whole
+    return (['pictures', 'seconds'] as const).flatMap((what) =>
+      found[what] >= wanted[what] - TOLERANCE[what] ? [] : [`${found[what]} of ${wanted[what]} ${what}`],
+    )
+  }
+
+  async #keep(bytes: Buffer, extension: string): Promise<string> {
+    const path = join(this.#bench.directory, `kept-${(this.#made += 1)}.${extension}`)
+    await writeFile(path, bytes)
+    return path
+  }
+}
+
+const INIT = 'maps/0'
+
+function joined(pieces: readonly Piece[]): Buffer {
+  return Buffer.concat(pieces.map(({ bytes }) => bytes))
+}
+
+/** The initialisation section, and segments of so many fragments each. */
+async function fragments(path: string): Promise<Piece[]> {
+  const bytes = await readFile(path)
+  const { boxes } = await checkMp4(path)
+  const starts = boxes.filter(({ type }) => type === 'moof').map(({ offset }) => offset)
+  const end = boxes.find(({ type }) => type === 'mfra')?.offset ?? bytes.length
+  const edges = [...starts.filter((_, n) => n % FRAGMENTS === 0), end]
+  const segments = edges
+    .slice(0, -1)
+    .map((from, n) => ({ name: `segments/${n}`, bytes: bytes.subarray(from, edges[n + 1]) }))
+  if (segments.length !== SECONDS / SEGMENT_SECONDS) throw new Error(`${segments.length} segments were made`)
+  return [{ name: INIT, bytes: bytes.subarray(0, starts[0]) }, ...segments]
+}
+
+async function hear(path: string): Promise<Heard> {
+  const look = [
+    '-i',
+    path,
+    '-map',
+    '0:v',
+    '-vf',
+    'scale=1:1,format=gray',
+    '-fps_mode',
+    'passthrough',
+    '-f',
+    'rawvideo',
+    '-',
+  ]
+  const listen = ['-i', path, '-map', '0:a', '-ac', '1', '-ar', '8000', '-f', 's16le', '-']
+  const [pictures, sound] = await Promise.all([look, listen].map((args) => ffmpeg(args).catch(() => Buffer.alloc(0))))
+  const differing = [...pictures!].filter((level, n, all) => n === 0 || Math.abs(level - all[n - 1]!) > 15)
+  let loud = 0
+  for (let at = 0; at + 160 <= sound!.length; at += 160) {
+    let peak = 0
+    for (let sample = at; sample < at + 160; sample += 2) peak = Math.max(peak, Math.abs(sound!.readInt16LE(sample)))
+    if (peak > 1000) loud++
+  }
+  return { pictures: differing.length, seconds: loud / 100 }
+}

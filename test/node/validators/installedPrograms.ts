@@ -1,0 +1,32 @@
+// In charge of: where the judges' programs are, and the sentence that says how to get one that is not there.
+// Not in charge of: installing them (test/validators/install.sh).
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { ROOT } from '../../support/service.ts'
+
+export const JUDGES = join(ROOT, 'test/validators')
+export const PYTHON = join(JUDGES, 'python/bin/python')
+/** The one that Debian's packages for Python belong to. */
+export const SYSTEM_PYTHON = '/usr/bin/python3'
+export const go = (name: string): string => join(JUDGES, 'bin', name)
+export const script = (name: string): string => join(JUDGES, name)
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Null where all are there: programs by their path or name, others files by their path. */
+export function missing(...wanted: readonly string[]): string | null {
+  const absent = wanted.filter((one) => {
+    if (one.includes('/')) return !existsSync(one)
+    return !(process.env['PATH'] ?? '').split(delimiter).some((directory) => isProgram(join(directory, one)))
+  })
+  if (absent.length === 0) return null
+  const names = absent.map((one) => one.replace(`${ROOT}/`, '')).join(', ')
+  return `not installed: ${names}; run test/validators/install.sh as root on Debian`
+}

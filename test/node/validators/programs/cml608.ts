@@ -1,0 +1,100 @@
+// In charge of: captions of CEA-608 in the video as the Streaming Video Technology Alliance's decoder reads them.
+// Not in charge of: WebVTT beside the video, which players read.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ffmpeg, packets } from '../../../support/media/media.ts'
+import { moviesOf } from './mp4ff.ts'
+import { change, type Finding, type Judge } from '../validator.ts'
+import { JUDGES, missing } from '../installedPrograms.ts'
+import { SOURCE } from '../sourceClip.ts'
+import { streamsOf } from './tsAnalyzers.ts'
+
+const MODULE = join(JUDGES, 'node_modules/@svta/cml-608/dist/index.js')
+
+interface Screen {
+  getDisplayText(): string
+}
+interface Decoder {
+  addData(time: number, bytes: number[]): void
+}
+interface Module {
+  Cta608Parser: new (
+    field: 1 | 2,
+    first: { newCue(start: number, end: number, screen: Screen): void },
+    second: null,
+  ) => Decoder
+  extractCta608DataFromSample: (view: DataView, at: number, size: number) => number[][]
+}
+
+/** Frames after the first one at which the caption shows: its commands come a pair in each frame (test/support/captions/captionedClip.ts). */
+const SHOWN = 2 + Math.ceil(SOURCE.caption.length / 2)
+
+interface Caption {
+  start: number
+  text: string
+}
+
+async function captionsOf(file: string): Promise<Caption[]> {
+  const { Cta608Parser, extractCta608DataFromSample } = (await import(pathToFileURL(MODULE).href)) as Module
+  const bytes = await readFile(file)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const samples = (await packets(file)).toSorted((a, b) => Number(a.pts_time) - Number(b.pts_time))
+  const found: Caption[] = []
+  const decoder = new Cta608Parser(
+    1,
+    { newCue: (start, _end, screen) => found.push({ start, text: screen.getDisplayText().trim() }) },
+    null,
+  )
+  const origin = Number(samples[0]?.pts_time)
+  for (const { pts_time, pos, size } of samples) {
+    const [first = []] = extractCta608DataFromSample(view, Number(pos), Number(size))
+    if (first.length > 0) decoder.addData(Number(pts_time) - origin, first)
+  }
+  return found
+}
+
+export const cml608: Judge = {
+  name: 'cml-608',
+  missing: missing(MODULE),
+  jobs: ['mp4-h264', 'cmaf', 'ts-h264-cbr', 'hls-ts'],
+  faults: [
+    {
+      job: 'mp4-h264',
+      what: 'a letter of the caption is another one',
+      damage: (output) =>
+        change(output, 'film.mp4', (bytes) => {
+          // The pair that has the letters "SP": 0xd3 0xd0.
+          const at = bytes.indexOf(Buffer.from([0xfc, 0xd3, 0xd0]))
+          if (at < 0) throw new Error('no caption')
+          // A Q, with odd parity.
+          bytes.writeUInt8(0x51, at + 1)
+          return bytes
+        }),
+      finds: 'CEA-608',
+    },
+  ],
+  async judge(output) {
+    const findings: Finding[] = []
+    const reports: string[] = []
+    const movies = (await moviesOf(output)).filter(([name]) => !name.includes('audio'))
+    for (const [name, file] of (await streamsOf(output)).filter(([name]) => !name.startsWith('audio'))) {
+      // It reads units with a length in front, as MP4 has them.
+      await ffmpeg(['-i', file, '-map', '0:v', '-c', 'copy', `${file}.mp4`])
+      movies.push([name, `${file}.mp4`])
+    }
+    for (const [name, file] of movies) {
+      const found = await captionsOf(file)
+      reports.push(`${name}: ${JSON.stringify(found)}`)
+      const [caption] = found
+      if (found.length !== 1 || caption?.text !== SOURCE.caption)
+        findings.push({ rule: 'ANSI/CTA-608-E: text', says: `${name}: ${JSON.stringify(found)}` })
+      else if (Math.abs(caption.start - SHOWN / SOURCE.rate) > 1 / SOURCE.rate + 0.001)
+        findings.push({ rule: 'ANSI/CTA-608-E: time', says: `${name}: shown at ${caption.start} s` })
+    }
+    return {
+      findings: findings.map(({ rule, says }) => ({ rule: `CEA-608, ${rule}`, says })),
+      report: reports.join('\n'),
+    }
+  },
+}

@@ -1,0 +1,112 @@
+// In charge of: HLS playlists as two parsers of others read them, strictly: hls-parser and the m3u8 package of Python; and what Apple's
+// validator checks besides: that segments are as long and as large as the playlists say, by mp4ff's and tstools' sizes on disk.
+// Not in charge of: players.
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import * as HLS from 'hls-parser'
+import { absolute, change, onlyEnding, replaced, run, type Finding, type Judge } from '../validator.ts'
+import { missing, PYTHON, script } from '../installedPrograms.ts'
+import type { Output } from '../jobOutputs.ts'
+import { sizesIn } from '../segmentSizes.ts'
+
+/** In strict mode it throws where it otherwise puts up with something. */
+function strictly(text: string): { playlist: HLS.types.MasterPlaylist | HLS.types.MediaPlaylist | null; says: string } {
+  HLS.setOptions({ strictMode: true, silent: true })
+  try {
+    return { playlist: HLS.parse(text), says: '' }
+  } catch (error) {
+    return { playlist: null, says: (error as Error).message }
+  } finally {
+    HLS.setOptions({ strictMode: false })
+  }
+}
+
+/** RFC 8216bis, 4.4.6.2: BANDWIDTH is the largest rate of any segment or run of segments of about a target duration. */
+async function rates(output: Output, path: string): Promise<{ peak: number; average: number; findings: Finding[] }> {
+  const { seconds, sizes, target } = await sizesIn(output, path)
+  const findings: Finding[] = []
+  const longest = Math.max(...seconds)
+  if (Math.round(longest) > target)
+    findings.push({ rule: 'RFC 8216bis 4.4.3.1: EXT-X-TARGETDURATION', says: `${path}: a segment of ${longest} s` })
+  const peaks = seconds.flatMap((_, from) => {
+    const found: number[] = []
+    let time = 0
+    let bits = 0
+    for (let to = from; to < seconds.length && time <= 1.5 * target; to++) {
+      time += seconds[to]!
+      bits += 8 * sizes[to]!
+      if (time >= 0.5 * target && time <= 1.5 * target) found.push(bits / time)
+    }
+    return found
+  })
+  const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0)
+  return { peak: Math.max(0, ...peaks), average: (8 * sum(sizes)) / sum(seconds), findings }
+}
+
+async function bandwidths(output: Output, path: string, master: HLS.types.MasterPlaylist): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const at = (uri: string): string => posix.join(posix.dirname(path), uri)
+  for (const variant of master.variants) {
+    const video = await rates(output, at(variant.uri))
+    findings.push(...video.findings)
+    const audio = []
+    for (const { uri } of variant.audio) if (uri !== undefined) audio.push(await rates(output, at(uri)))
+    const most = video.peak + Math.max(0, ...audio.map(({ peak }) => peak))
+    if (most > variant.bandwidth * 1.000001)
+      findings.push({
+        rule: 'RFC 8216bis 4.4.6.2: BANDWIDTH',
+        says: `${path}, ${variant.uri}: ${Math.ceil(most)} bit/s, the playlist says ${variant.bandwidth}`,
+      })
+    if (!variant.isIFrameOnly && variant.averageBandwidth === undefined)
+      findings.push({ rule: 'HLS authoring 9.14: AVERAGE-BANDWIDTH', says: `${path}, ${variant.uri}` })
+    if (!variant.isIFrameOnly && (variant.codecs === undefined || variant.resolution === undefined))
+      findings.push({ rule: 'HLS authoring 9.3: CODECS and RESOLUTION', says: `${path}, ${variant.uri}` })
+  }
+  if (!master.variants.some(({ isIFrameOnly }) => isIFrameOnly))
+    findings.push({ rule: 'HLS authoring 6.1: I-frame playlists', says: path })
+  return findings
+}
+
+export const playlists: Judge = {
+  name: 'playlists',
+  missing: missing(PYTHON),
+  jobs: ['hls-ts', 'hls-ts-separate', 'cmaf', 'cmaf-hevc'],
+  faults: [
+    {
+      job: 'cmaf',
+      what: 'the version is lower than decimal durations want',
+      damage: (output) => change(output, 'high/playlist.m3u8', replaced('#EXT-X-VERSION:6', '#EXT-X-VERSION:2')),
+      finds: 'm3u8',
+    },
+    {
+      job: 'hls-ts',
+      what: 'the bandwidth is a tenth of the true one',
+      damage: (output) => change(output, 'master.m3u8', replaced(/([^-]BANDWIDTH=\d+)\d,/, '$1,')),
+      finds: 'BANDWIDTH',
+    },
+    {
+      job: 'hls-ts',
+      what: 'EXT-X-TARGETDURATION is missing',
+      damage: (output) => change(output, 'low/playlist.m3u8', replaced(/#EXT-X-TARGETDURATION:\d+\n/, '')),
+      finds: 'hls-parser',
+    },
+  ],
+  async judge(output) {
+    const findings: Finding[] = []
+    const paths = onlyEnding(output, '.m3u8')
+    const { code, stdout, stderr } = await run(PYTHON, [
+      script('playlists.py'),
+      ...paths.map((path) => absolute(output, path)),
+    ])
+    if (code !== 0) throw new Error(stderr)
+    for (const [index, said] of (JSON.parse(stdout) as string[][]).entries())
+      for (const says of said) findings.push({ rule: 'm3u8', says: `${paths[index]}: ${says}` })
+    for (const path of paths) {
+      const text = (await readFile(absolute(output, path))).toString()
+      const { playlist, says } = strictly(text)
+      if (playlist === null) findings.push({ rule: 'hls-parser', says: `${path}: ${says}` })
+      else if (playlist.isMasterPlaylist) findings.push(...(await bandwidths(output, path, playlist)))
+    }
+    return { findings, report: `${stdout}\n${JSON.stringify(findings, null, 2)}` }
+  },
+}

@@ -1,0 +1,126 @@
+// In charge of: outputs as MediaInfo sees them: its remarks on conformance, and one MediaConch policy for each job that says what the
+// job asked for: containers, codecs, sizes, rates, scan, colour, channels.
+// Not in charge of: how it looks and sounds.
+import { join } from 'node:path'
+import type { JobName } from '../validatedJobs.ts'
+import { absolute, change, onlyEnding, run, type Finding, type Judge } from '../validator.ts'
+import { JUDGES, missing, PYTHON, script } from '../installedPrograms.ts'
+import { moviesOf } from './mp4ff.ts'
+import type { Output } from '../jobOutputs.ts'
+import { streamsOf } from './tsAnalyzers.ts'
+
+const POLICIES: readonly JobName[] = [
+  'mp4-h264',
+  'mp4-hevc',
+  'ts-h264-cbr',
+  'ts-mpeg2-vbr',
+  'ts-hevc',
+  'ts-pal-dvb-cbr',
+]
+
+async function filesOf(output: Output): Promise<[string, string][]> {
+  const others = onlyEnding(output, '.ac3').map((path): [string, string] => [path, absolute(output, path)])
+  return [...(await moviesOf(output)), ...(await streamsOf(output)), ...others]
+}
+
+/** Rules of a report in text that failed: their names, what was wanted and what is there. */
+const failed = (report: string): string[] =>
+  [...report.matchAll(/Name: (.*)\n\s*Xpath: .*\n\s*Outcome: fail\n\s*Requested: (.*)\n\s*Actual: (.*)/g)].map(
+    ([, name, wanted, actual]) => `${name}: ${actual} instead of ${wanted}`,
+  )
+
+export const mediaconch: Judge = {
+  name: 'mediaconch',
+  missing: missing('mediaconch'),
+  jobs: POLICIES,
+  faults: [
+    {
+      job: 'mp4-h264',
+      what: 'the colour says BT.2020',
+      damage: (output) =>
+        change(output, 'film.mp4', (bytes) => {
+          const at = bytes.indexOf('nclx')
+          bytes.writeUInt16BE(9, at + 4)
+          bytes.writeUInt16BE(9, at + 8)
+          return bytes
+        }),
+      finds: 'policy',
+    },
+    {
+      job: 'ts-h264-cbr',
+      what: 'a stream is missing in the program map',
+      damage: (output) =>
+        change(output, '.ts', (bytes) => {
+          // AC-3 (0x81) becomes a type that nobody knows.
+          for (let at = 0; at < bytes.length; at += 188) {
+            if ((bytes.readUInt16BE(at + 1) & 0x1fff) !== 0x1000) continue
+            const type = bytes.indexOf(Buffer.from([0x81, 0xe1, 0x01]), at)
+            if (type > 0 && type < at + 188) bytes.writeUInt8(0xc1, type)
+          }
+          return bytes
+        }),
+      finds: 'policy',
+    },
+  ],
+  async judge(output) {
+    const findings: Finding[] = []
+    const reports: string[] = []
+    // It keeps a database in the home directory, and locks it.
+    const env = { ...process.env, HOME: output.directory }
+    const policy = join(JUDGES, 'policies', `${output.job}.xml`)
+    for (const path of onlyEnding(output, 'film.mp4', 'film.ts')) {
+      const { code, stdout, stderr } = await run('mediaconch', ['-p', policy, '-ft', absolute(output, path)], { env })
+      reports.push(stdout, stderr)
+      if (code !== 0 || !/^ {2}Outcome: pass$/m.test(stdout))
+        findings.push({ rule: 'policy', says: `${path}: ${failed(stdout).join('; ') || stdout + stderr}` })
+    }
+    return { findings, report: reports.join('\n') }
+  },
+}
+
+type Track = Record<string, unknown>
+
+/** Remarks of libmediainfo: names that begin with Conformance, and their texts below. */
+function remarks(tracks: readonly Track[]): string[] {
+  return tracks.flatMap((track) =>
+    Object.entries(track)
+      .filter(([name]) => /^conformance(errors|warnings)/i.test(name))
+      .map(([name, value]) => `${String(track['track_type'])}: ${name}: ${String(value)}`),
+  )
+}
+
+export const mediainfo: Judge = {
+  name: 'mediainfo',
+  missing: missing(PYTHON),
+  jobs: [...POLICIES, 'hls-ts', 'hls-ts-separate', 'cmaf', 'cmaf-hevc'],
+  faults: [
+    {
+      job: 'mp4-h264',
+      what: 'the file ends too early',
+      damage: (output) => change(output, 'film.mp4', (bytes) => bytes.subarray(0, Math.floor(bytes.length * 0.8))),
+      finds: 'truncated',
+    },
+    {
+      job: 'mp4-h264',
+      what: 'the file is no film',
+      damage: (output) => change(output, 'film.mp4', (bytes) => Buffer.alloc(bytes.length, 'x')),
+      finds: 'no tracks',
+    },
+  ],
+  async judge(output) {
+    const files = await filesOf(output)
+    const { code, stdout, stderr } = await run(PYTHON, [script('mediainfo.py'), ...files.map(([, file]) => file)])
+    if (code !== 0) throw new Error(stderr)
+    const all = JSON.parse(stdout) as Track[][]
+    const findings = all.flatMap((tracks, index): Finding[] => {
+      const [name] = files[index]!
+      const said = remarks(tracks).map((says) => ({ rule: 'conformance', says: `${name}: ${says}` }))
+      const media = tracks.filter((track) => track['track_type'] === 'Video' || track['track_type'] === 'Audio')
+      if (media.length === 0) said.push({ rule: 'no tracks', says: name })
+      if (tracks.some((track) => track['istruncated'] === 'Yes' || track['is_truncated'] === 'Yes'))
+        said.push({ rule: 'truncated', says: name })
+      return said
+    })
+    return { findings, report: JSON.stringify(all, null, 1) }
+  },
+}

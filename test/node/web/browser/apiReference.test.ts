@@ -1,0 +1,105 @@
+// In charge of: the page /docs in a real browser: for all people, in both looks, as wide as a phone, by keyboard.
+// Not in charge of: whether what it says is true (test/node/service/api/openapi.test.ts).
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { buildWeb, SITE } from '../../../../scripts/buildWeb.ts'
+import { findChromium } from '../../../support/browser/playerBrowser.ts'
+import { launch, requireChromium, visit } from '../../../support/browser/dashboardPage.ts'
+import { lookAt } from '../../../support/browser/accessibility.ts'
+import { expectAddress, expectFocus, expectInPage } from '../../../support/browser/pageAssertions.ts'
+
+const chromium = await findChromium()
+const POLICY = /Content-Security-Policy: (.*)/
+const types: Readonly<Record<string, string>> = {
+  '/docs': 'text/html',
+  '/docs.css': 'text/css',
+  '/docs.js': 'text/javascript',
+  '/openapi.json': 'application/json',
+  '/icon.svg': 'image/svg+xml',
+}
+let server: Server
+let browser: Browser
+let base: string
+
+beforeAll(async () => {
+  if (chromium === null) return
+  await buildWeb()
+  const policy = POLICY.exec(await readFile(join(SITE, '_headers'), 'utf8'))?.[1] ?? ''
+  server = createServer((request, response) => {
+    const path = request.url ?? ''
+    if (path.startsWith('/api/v0/job/')) {
+      const { authorization = '' } = request.headers
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ path, authorization }))
+      return
+    }
+    const type = types[path]
+    readFile(join(SITE, path === '/docs' ? '/docs.html' : path)).then(
+      (content) => response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(content),
+      () => response.writeHead(404).end(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  server?.close()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 375],
+  ['dark', 375],
+] as const)(
+  '%s, %i pixels wide: nothing serious for axe, nothing beyond the edge, no complaint',
+  async (look, width) => {
+    const { page, complaints } = await visit(browser, base, { colorScheme: look, viewport: { width, height: 900 } })
+    await page.goto('/docs')
+    await lookAt(page, `reference-${look}-${width}`, false)
+    expect(await complaints()).toEqual([])
+  },
+)
+
+test('by keyboard: past the contents, to an operation, into its examples', async () => {
+  const { page } = await visit(browser, base)
+  await page.goto('/docs')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expectFocus(page, 'id').toBe('reference')
+  await page.getByRole('navigation').getByRole('link', { name: 'POST /api/v0/job', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await expectAddress(page).toBe('/docs#createJob')
+  const section = page.locator('#createJob')
+  await expectInPage<number>(
+    page,
+    `Math.abs(document.querySelector('#createJob').getBoundingClientRect().top)`,
+  ).toBeLessThan(100)
+  await section.locator('summary').first().focus()
+  await page.keyboard.press('Enter')
+  await section.getByText('"_auto_generated_id_": 1').waitFor()
+})
+
+test('an operation is tried with a key, and the answer is shown; a missing parameter is named', async () => {
+  const { page, complaints } = await visit(browser, base)
+  await page.goto('/docs')
+  await page.getByLabel('API key for “Try it”').fill('sp_key')
+  const section = page.locator('#getJob')
+  await section.getByText('Try it').click()
+  await section.getByRole('button', { name: 'Send' }).click()
+  await section.getByText('Fill in id first.').waitFor()
+  await section.getByLabel('id (path, required)').fill('7')
+  await section.getByRole('button', { name: 'Send' }).click()
+  await section.getByText(`"authorization": "Basic ${btoa('sp_key:')}"`).waitFor()
+  await section.getByText('"path": "/api/v0/job/7"').waitFor()
+  await section.getByText(/^200 OK after/).waitFor()
+  await lookAt(page, 'reference-try', false)
+  expect(await complaints()).toEqual([])
+})

@@ -1,0 +1,195 @@
+// In charge of: what an administrator does in the dashboard, with API keys and accounts; and what those pages are for others.
+// Not in charge of: what the service makes of it (test/worker/admin/apiKeys.test.ts, quotas.test.ts).
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Key } from '#contract/api/answers.ts'
+import { findChromium } from '../../../support/browser/playerBrowser.ts'
+import { Service } from '../../../support/service.ts'
+import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
+import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import {
+  expectAttribute,
+  expectCount,
+  expectFocus,
+  expectValue,
+  valueLike,
+} from '../../../support/browser/pageAssertions.ts'
+
+const chromium = await findChromium()
+let service: Service
+let browser: Browser
+
+beforeAll(async () => {
+  if (chromium === null) return
+  service = await Service.start({ LEASE_SECONDS: '30' })
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
+const newKey = (page: Page) => page.getByRole('textbox', { name: 'New API key' })
+
+async function open(path: string, key = service.ready.admin_key, options: Parameters<typeof visit>[2] = {}) {
+  const visited = await visit(browser, service.base, options)
+  await visited.page.goto(path)
+  await signIn(visited.page, key)
+  return visited
+}
+
+/** An admin key is refused jobs, the other one the list of keys, and what was typed wrongly is refused as well. */
+const unexpected = (complaint: string): boolean => !/40[03]/.test(complaint)
+
+const statusOf = (key: string): Promise<number> =>
+  fetch(`${service.base}/api/v0/job`, { headers: { authorization: `Basic ${btoa(`${key}:`)}` } }).then(
+    ({ status }) => status,
+  )
+
+const asAdmin = (path: string): Promise<Response> =>
+  fetch(service.base + path, { headers: { authorization: `Basic ${btoa(`${service.ready.admin_key}:`)}` } })
+
+async function create(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Create API key' }).first().click()
+  const form = page.getByRole('form', { name: 'Create API key' })
+  await form.getByLabel('Name').fill(name)
+  await form.getByRole('button', { name: 'Create', exact: true }).click()
+  await rows(page).filter({ hasText: name }).waitFor()
+  return valueLike(newKey(page), /^sp_/)
+}
+
+test('a key is created, shown once, rotated and revoked', async () => {
+  const { page, complaints } = await open('/keys')
+  const key = await create(page, 'For the test')
+  expect(await statusOf(key)).toBe(200)
+  await lookAt(page, 'keys-created')
+  await page.getByRole('button', { name: 'Rotate For the test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  await page.getByText('1 revoked key').waitFor()
+  const rotated = await valueLike(newKey(page), /^sp_/)
+  expect(rotated).not.toBe(key)
+  expect(await statusOf(rotated)).toBe(200)
+  await page.getByRole('button', { name: 'Revoke For the test' }).click()
+  await lookAt(page, 'keys-question', false)
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('2 revoked keys').click()
+  await expectCount(page.getByText('Revoked', { exact: true })).toBe(2)
+  // What was accepted a moment ago may be for up to a minute; the list says what holds.
+  const answer = await asAdmin('/api/v0/keys')
+  const { keys } = (await answer.json()) as { keys: Key[] }
+  const named = keys.filter((each) => each.label === 'For the test')
+  expect(named.map((each) => each.revoked_at === null)).toEqual([false, false])
+  await page.reload()
+  await expectCount(newKey(page)).toBe(0)
+  expect((await complaints()).filter(unexpected)).toEqual([])
+})
+
+test('limits and a webhook are given to a key, refused beside their fields in the words of the form, and changed', async () => {
+  const { page, complaints } = await open('/keys')
+  await page.addInitScript('navigator.clipboard.writeText = () => Promise.reject(new Error("no"))')
+  await page.reload()
+  await page.getByRole('button', { name: 'Create API key' }).first().click()
+  const form = page.getByRole('form', { name: 'Create API key' })
+  await form.getByLabel('Name').fill('Studio')
+  await form.getByText('Limits and webhook').click()
+  await form.getByLabel('Requests per minute').fill('0')
+  await form.getByLabel('Stored uploads (GB)').fill('much')
+  await form.getByLabel('Webhook address').fill('https://hooks.example.com/in?token=1')
+  await form.getByRole('button', { name: 'Create', exact: true }).click()
+  await expectAttribute(form.getByLabel('Requests per minute'), 'aria-invalid').toBe('true')
+  await form.getByText('Enter a whole number from 1 to 1,000,000.').waitFor()
+  await form.getByText('Enter a number of gigabytes, 0 or more.').waitFor()
+  await expectFocus(page, 'inputMode').toBe('decimal')
+  await lookAt(page, 'keys-problems', false)
+  await form.getByLabel('Requests per minute').fill('90')
+  await form.getByLabel('Stored uploads (GB)').fill('50')
+  await form.getByRole('button', { name: 'Create', exact: true }).click()
+  await valueLike(newKey(page), /^sp_/)
+  await page.getByRole('button', { name: 'Copy the API key' }).click()
+  await page.getByRole('alert').getByText('Select the text').waitFor()
+
+  const row = rows(page).filter({ hasText: 'Studio' })
+  const terms = (texts: string[]) =>
+    expectCount(row.locator('.tag').filter({ hasText: new RegExp(`^(${texts.join('|')})$`) }))
+  await terms(['90 requests per minute', '50 GB of uploads', 'webhook https://hooks.example.com/in.*']).toBe(3)
+  await row.getByRole('button', { name: 'Edit Studio' }).click()
+  const edit = page.getByRole('form', { name: 'Edit Studio' })
+  await expectValue(edit.getByLabel('Stored uploads (GB)')).toBe('50')
+  await edit.getByLabel('Requests per minute').fill('')
+  await edit.getByLabel('Priority').fill('11')
+  await edit.getByRole('button', { name: 'Save' }).click()
+  await expectAttribute(edit.getByLabel('Priority'), 'aria-invalid').toBe('true')
+  await edit.getByLabel('Priority').fill('4')
+  await edit.getByRole('button', { name: 'Save' }).click()
+  await terms(['50 GB of uploads', 'priority 4', 'webhook https://hooks.example.com/in.*']).toBe(3)
+  await terms(['90 requests per minute']).toBe(0)
+  await expectFocus(page, 'textContent').toBe('Edit Studio')
+  expect((await complaints()).filter(unexpected)).toEqual([])
+})
+
+test('quotas of an account are set, and those that stay the default are not pinned', async () => {
+  const { page, complaints } = await open('/accounts')
+  await rows(page).filter({ hasText: 'default' }).waitFor()
+  await page.getByRole('button', { name: 'Add account' }).click()
+  const form = page.getByRole('form', { name: 'Add account' })
+  await form.getByLabel('Account').fill('Not so')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Enter 1 to 40 lower-case letters').waitFor()
+  await form.getByLabel('Account').fill('studio')
+  await form.getByLabel('Running jobs').fill('-1')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('Enter a whole number from 0 to 1,000,000.').waitFor()
+  await form.getByLabel('Running jobs').fill('2')
+  await form.getByLabel('Stored uploads (GB)').fill('0.5')
+  await form.getByRole('button', { name: 'Save' }).click()
+  const row = rows(page).filter({ hasText: 'studio' })
+  await row.getByText('500 MB').waitFor()
+  await row.getByRole('button', { name: 'Edit studio' }).click()
+  const edit = page.getByRole('form', { name: 'Quotas of studio' })
+  await expectValue(edit.getByLabel('Active jobs')).toBe('')
+  await expectValue(edit.getByLabel('Running jobs')).toBe('2')
+  await lookAt(page, 'accounts-quotas', false)
+  await edit.getByLabel('Weight').fill('2.5')
+  await edit.getByRole('button', { name: 'Save' }).click()
+  await row.getByText('2.5', { exact: true }).waitFor()
+  const answer = await asAdmin('/api/v0/accounts')
+  const { accounts } = (await answer.json()) as { accounts: { account: string }[] }
+  expect(accounts.find(({ account }) => account === 'studio')).toMatchObject({
+    max_running: 2,
+    max_stored_upload_bytes: 5e8,
+    weight: 2.5,
+  })
+  expect((await complaints()).filter(unexpected)).toEqual([])
+})
+
+test('who has no admin key is told where it is, and rotates the secret of webhooks', async () => {
+  const { page, complaints } = await open('/keys', service.ready.api_key)
+  await page.getByText('npm start').waitFor()
+  const signing = page.getByRole('region', { name: 'Webhook signing secret' })
+  await signing.getByRole('button', { name: 'Create secret' }).click()
+  const secret = await valueLike(signing.getByRole('textbox', { name: 'New signing secret' }), /^whsec_/)
+  await signing.getByRole('button', { name: 'Rotate secret' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  await expectValue(signing.getByRole('textbox', { name: 'New signing secret' })).not.toBe(secret)
+  await page.getByRole('button', { name: 'Sign in with an admin key' }).click()
+  await page.getByText('Sign in with an admin key to manage').waitFor()
+  await signIn(page, service.ready.admin_key)
+  await page.getByRole('button', { name: 'Create API key' }).first().waitFor()
+  expect((await complaints()).filter(unexpected)).toEqual([])
+})
+
+test.for(LOOKS)('pages of administration are readable: %s', async ([look, options]) => {
+  const { page, complaints } = await open('/keys', service.ready.admin_key, options)
+  await page.getByRole('status', { name: /^Loading/ }).waitFor({ state: 'detached' })
+  await create(page, `Look ${look}`)
+  await lookAt(page, `keys-${look}`)
+  await page.getByRole('button', { name: 'Create API key' }).first().click()
+  await page.getByRole('dialog').getByText('Limits and webhook').click()
+  await lookAt(page, `keys-form-${look}`, false)
+  await page.goto('/accounts')
+  await rows(page).first().waitFor()
+  await lookAt(page, `accounts-${look}`)
+  expect((await complaints()).filter(unexpected)).toEqual([])
+})

@@ -1,0 +1,187 @@
+// In charge of: what happens on a page while something else is under way: lists that are read again, answers that come late,
+// a clipboard that refuses. Not in charge of: whole ways through the dashboard (userJourney.test.ts, history.test.ts).
+import type { Browser, Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
+import { findChromium } from '../../../support/browser/playerBrowser.ts'
+import { jobOf, Service } from '../../../support/service.ts'
+import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'
+import { isRising, KEEP_SHOWN } from './shownProgress.ts'
+import { expectCount, expectInPage, expectUnchanged } from '../../../support/browser/pageAssertions.ts'
+
+const chromium = await findChromium()
+let service: Service
+let browser: Browser
+let space: Awaited<ReturnType<typeof workspace>>
+
+beforeAll(async () => {
+  if (chromium === null) return
+  space = await workspace()
+  service = await Service.start({ LEASE_SECONDS: '30' })
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
+
+/** Done when the page has asked again and done what it does with the answers: it asks when it is done with the one before. */
+async function askedAgain(page: Page, query: string): Promise<void> {
+  const answer = () => page.waitForResponse((response) => response.url().includes(query))
+  // The first may have been asked for before; the second is behind what came of it.
+  await answer()
+  await answer()
+}
+
+/** Numbers from `from` down to `to`, newest first. */
+const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, n) => from - n)
+
+function listedJob(id: number) {
+  const time = '2026-01-01T00:00:00.000Z'
+  const status = {
+    job_id: `j${id}`,
+    state: 'cancelled',
+    job_completed: true,
+    phase: 'done',
+    warnings: [],
+    outputs: [],
+    poster: null,
+    source: null,
+    input_name: `film-${id}.mp4`,
+    created_at: time,
+    started_at: null,
+    finished_at: time,
+  }
+  return {
+    _auto_generated_id_: id,
+    job_id: `j${id}`,
+    input: 'x',
+    cloud: 'vendor-store',
+    metadata: {},
+    updated_at: time,
+    status,
+  }
+}
+
+test('a further page that arrives after the filters were changed is not put behind the new list', async () => {
+  const { page } = await visit(browser, service.base)
+  const asked = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  await page.route('**/api/v0/job?*', async (route) => {
+    const query = new URL(route.request().url()).searchParams
+    if (query.get('state') === 'failed') {
+      return route.fulfill({ json: { jobs: down(90, 66).map(listedJob), next_cursor: '66' } })
+    }
+    if (query.get('cursor') === null) {
+      return route.fulfill({ json: { jobs: down(50, 26).map(listedJob), next_cursor: '26' } })
+    }
+    asked.resolve()
+    await release.promise
+    // The page may have given it up.
+    await route.fulfill({ json: { jobs: down(25, 1).map(listedJob), next_cursor: null } }).catch(() => undefined)
+  })
+  await page.goto('/')
+  await signIn(page, service.ready.api_key)
+  await expectCount(rows(page)).toBe(25)
+  const late = { predicate: (request: Request) => request.url().includes('cursor=26') }
+  const ended = Promise.race([page.waitForEvent('requestfinished', late), page.waitForEvent('requestfailed', late)])
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await asked.promise
+  await page.getByRole('radio', { name: 'Failed' }).check()
+  await page.getByText('film-90.mp4').waitFor()
+  await expectCount(rows(page)).toBe(25)
+  await expectUnchanged(
+    () => rows(page).allTextContents(),
+    async () => {
+      release.resolve()
+      await ended
+      await askedAgain(page, 'state=failed')
+    },
+  )
+  await page.getByRole('radio', { name: 'All' }).check()
+  await page.getByText('film-50.mp4').waitFor()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await expectCount(rows(page)).toBe(50)
+})
+
+test('uploads that were asked for with More stay while one is under way, and one of them is deleted', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const uploads = new Set(down(60, 1))
+  const listed = (number: number) => ({
+    uploaded_file_number: number,
+    input: `${service.base}/uploads/${number}`,
+    name: `film-${number}.mp4`,
+    content_type: 'video/mp4',
+    size: 1000,
+    received: number === 60 ? 100 : 1000,
+    state: number === 60 ? 'receiving' : 'ready',
+    created_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  await page.route('**/uploads?*', async (route) => {
+    const before = Number(new URL(route.request().url()).searchParams.get('cursor') ?? Infinity)
+    const left = [...uploads].filter((number) => number < before)
+    const next = left.length > 50 ? String(left[49]) : null
+    await route.fulfill({ json: { uploads: left.slice(0, 50).map(listed), next_cursor: next } })
+  })
+  await page.route('**/uploads/*', async (route) => {
+    uploads.delete(Number(route.request().url().split('/').at(-1)))
+    await route.fulfill({ status: 204 })
+  })
+  await page.goto('/files')
+  await signIn(page, service.ready.api_key)
+  await expectCount(rows(page)).toBe(50)
+  await page.getByRole('button', { name: /^(Load m|M)ore$/ }).click()
+  await expectCount(rows(page)).toBe(60)
+  const count = () => rows(page).count()
+  await expectUnchanged(count, () => askedAgain(page, '/uploads?limit=50'))
+  await page.getByRole('button', { name: 'Delete film-3.mp4' }).click()
+  await page.getByRole('button', { name: 'Delete upload' }).click()
+  await expectCount(rows(page)).toBe(59)
+  await expectCount(page.getByText('film-3.mp4')).toBe(0)
+  await expectUnchanged(count, () => askedAgain(page, '/uploads?limit=50'))
+  expect(await complaints()).toEqual([])
+})
+
+test('a reading of a job that comes after later news does not take its bar back', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const clip = await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30 })
+  const large = { videoProfiles: [{ output: 'video.mp4', width: 1280, height: 720, video_bitrate: 2500 }] }
+  const id = await service.create(jobOf(await service.upload(clip), 'file-upload', large))
+  await service.encoding(id)
+  const late = Promise.withResolvers<number>()
+  const release = Promise.withResolvers<void>()
+  const next = Promise.withResolvers<void>()
+  let readings = 0
+  await page.route(`**/api/v0/job/${id}`, async (route) => {
+    readings += 1
+    if (readings === 3) next.resolve()
+    if (readings !== 2) return route.continue()
+    const response = await route.fetch()
+    const { status } = (await response.json()) as { status: { tcode_progress: string } }
+    late.resolve(Number(status.tcode_progress))
+    await release.promise
+    await route.fulfill({ response })
+  })
+  await page.addInitScript(KEEP_SHOWN)
+  let before: number
+  {
+    // Not over before it has been looked at.
+    using _frozen = service.frozen()
+    await page.goto(`/jobs/${id}`)
+    await signIn(page, service.ready.api_key)
+    before = await late.promise
+  }
+  // By the event stream: the second reading is still held back.
+  await expectInPage(page, `percents.at(-1) > ${before}`, JOB_PATIENCE_MS).toBe(true)
+  release.resolve()
+  // The page asks for the third when it is done with the second.
+  await next.promise
+  await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
+  expect(await complaints()).toEqual([])
+})

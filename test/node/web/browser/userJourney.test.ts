@@ -1,0 +1,272 @@
+// In charge of: what a person does in the dashboard, done in a real browser against the real service.
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { JOB_PATIENCE_MS } from '../../../support/timeouts.ts'
+import { makeClip, workspace } from '../../../support/media/media.ts'
+import { findChromium } from '../../../support/browser/playerBrowser.ts'
+import { MediaServer } from '../../../support/http/pausableFileServer.ts'
+import { jobOf, Service } from '../../../support/service.ts'
+import { launch, requireChromium, shoot, signIn, trySignIn, visit } from '../../../support/browser/dashboardPage.ts'
+import { isRising, KEEP_SHOWN } from './shownProgress.ts'
+import { lookAt, LOOKS } from '../../../support/browser/accessibility.ts'
+import {
+  expectCount,
+  expectFocus,
+  expectInPage,
+  expectValue,
+  textLike,
+} from '../../../support/browser/pageAssertions.ts'
+
+const chromium = await findChromium()
+let service: Service
+let browser: Browser
+let source: MediaServer
+let space: Awaited<ReturnType<typeof workspace>>
+
+beforeAll(async () => {
+  if (chromium === null) return
+  space = await workspace()
+  await makeClip(space.file('film.mp4'), { width: 640, height: 360, seconds: 6, audio: [2] })
+  await makeClip(space.file('long.mp4'), { width: 640, height: 360, seconds: 30, audio: [2] })
+  source = await MediaServer.start(space.file('film.mp4'))
+  service = await Service.start({ LEASE_SECONDS: '30', ALLOW_PRIVATE_HOSTS: source.host })
+  browser = await launch(chromium)
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  await source?.[Symbol.asyncDispose]()
+  await space?.[Symbol.asyncDispose]()
+})
+beforeEach((context) => requireChromium(context, chromium))
+
+/** Time goes on, pictures and sound are decoded. (As text: this runs in the page, whose types are not Node's.) */
+const PLAYING = `(() => {
+  const video = document.querySelector('video')
+  return video !== null && video.currentTime > 0.5 && video.getVideoPlaybackQuality().totalVideoFrames > 10 &&
+    video.webkitAudioDecodedByteCount > 0
+})()`
+const plays = (page: Page) => expectInPage(page, PLAYING).toBe(true)
+
+test('its files have a policy that lets nothing in, and may be kept for ever where their names change with them', async () => {
+  const page = await fetch(`${service.base}/`)
+  for (const answer of [page, await fetch(`${service.base}/jobs/1`)]) {
+    const policy = answer.headers.get('content-security-policy')
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/)
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  }
+  const script = /src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
+  const { headers } = await fetch(service.base + script)
+  expect(headers.get('content-type')).toMatch(/javascript/)
+  expect(headers.get('cache-control')).toContain('immutable')
+})
+
+test('a person signs in, uploads a file, follows the job without reloading and plays its result', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/new')
+  await page.getByLabel('API key').waitFor()
+  await lookAt(page, 'sign-in')
+  await signIn(page, service.ready.api_key)
+
+  // A deep link is kept through the sign-in.
+  await page.getByRole('heading', { name: 'Create job', level: 1 }).waitFor()
+  await page.getByLabel('Choose files').setInputFiles(space.file('long.mp4'))
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByRole('radio', { name: /^MP4 ?One/ }).check()
+  await lookAt(page, 'create')
+  await page.evaluate('globalThis.sameDocument = true')
+  await page.evaluate(KEEP_SHOWN)
+  await page.getByRole('button', { name: 'Create job' }).click()
+
+  await page.getByRole('heading', { name: /long.mp4/ }).waitFor()
+  const halfWay = 'percents.some((percent) => percent >= 25 && percent < 100)'
+  await expectInPage(page, halfWay, JOB_PATIENCE_MS).toBe(true)
+  {
+    // It stands still for as long as it is looked at, however fast the machine is.
+    using _frozen = service.frozen()
+    await lookAt(page, 'job-running')
+  }
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  await expectInPage(page, `'sameDocument' in globalThis`).toBe(true)
+  await expectInPage<number[]>(page, 'percents').toSatisfy(isRising)
+  // A reader of the screen was told of phases and quarters, each once, and of the end.
+  await expectInPage(page, `told.join(' ')`).toMatch(
+    /Transcoding\..* (25|50|75) % are transcoded\..*All outputs are ready\./,
+  )
+  await expectInPage(page, 'told.length - new Set(told).size').toBe(0)
+  await expectInPage<number>(page, 'told.length').toBeLessThan(15)
+
+  await page.getByRole('button', { name: /^Play video-/ }).click()
+  await plays(page)
+  await lookAt(page, 'job-done')
+  expect(await complaints()).toEqual([])
+})
+
+test('a large file goes in pieces, and on where it was when the connection broke off', async () => {
+  const { page } = await visit(browser, service.base)
+  const content = randomBytes(90_000_000)
+  await writeFile(space.file('large.mp4'), content)
+  let pieces = 0
+  await page.route('**/uploads/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    pieces++
+    return pieces === 2 ? route.abort('connectionreset') : route.continue()
+  })
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Choose files').setInputFiles(space.file('large.mp4'))
+  await page.getByRole('button', { name: 'Remove large.mp4' }).waitFor({ timeout: JOB_PATIENCE_MS })
+  expect(pieces).toBe(3)
+  await page.getByText('API request', { exact: true }).click()
+  const shown = await textLike(page.getByLabel('Request as JSON', { exact: true }), /"input": /)
+  const { input } = JSON.parse(shown) as { input: string }
+  const back = await service.call(new URL(input).pathname)
+  expect(Buffer.from(await back.arrayBuffer()).equals(content)).toBe(true)
+  await expectInPage(page, 'localStorage.length').toBe(0)
+})
+
+test('what the preset HLS and DASH makes plays as both, at the rendition that is chosen', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  await page.goto('/new')
+  await signIn(page, service.ready.api_key)
+  await page.getByLabel('Choose files').setInputFiles(space.file('film.mp4'))
+  await page.getByText('Source analysed').waitFor({ timeout: JOB_PATIENCE_MS })
+  await page.getByRole('radio', { name: /^HLS and DASH/ }).check()
+  await page.getByRole('button', { name: 'Create job' }).click()
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  for (const form of ['HLS', 'DASH']) {
+    await page.getByRole('combobox', { name: 'Play' }).selectOption({ label: form })
+    // Asked for once; whatever is chosen afterwards plays by itself.
+    if (form === 'HLS') await page.getByRole('button', { name: 'Play HLS' }).click()
+    await plays(page)
+    await page.getByRole('button', { name: 'Settings', exact: true }).click()
+    await page.getByRole('menuitemradio', { name: '240p', exact: true }).click()
+    await expectInPage(page, `document.querySelector('video')?.videoHeight`).toBe(240)
+  }
+  await shoot(page, 'job-ladder')
+  expect(await complaints()).toEqual([])
+})
+
+test('a job is cancelled from its page, after a question', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  source.hold(0.5)
+  const id = await service.create(jobOf(source.url, 'http'))
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  // Only the event stream tells that.
+  await page.getByText('Attempt 1 started.').waitFor()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('dialog').waitFor()
+  await lookAt(page, 'job-question')
+  await page.keyboard.press('Escape')
+  await expectCount(page.getByRole('dialog')).toBe(0)
+  await expectFocus(page, 'textContent').toBe('Cancel')
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel the job' }).click()
+  await page.getByText('The job was cancelled.').first().waitFor()
+  expect((await service.ended(id)).state).toBe('cancelled')
+  source.release()
+  expect(await complaints()).toEqual([])
+})
+
+test('a failed job is told with what to do about it, is retried, and its first try is deleted', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  source.missing = true
+  const id = await service.create(jobOf(source.url, 'http'))
+  await service.ended(id)
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByText('source_not_found').waitFor()
+  await page.getByText('Check the address, bucket and key').waitFor()
+  await lookAt(page, 'job-failed')
+  source.missing = false
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await page.getByRole('link', { name: `job ${id}`, exact: true }).waitFor()
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  // The page of a job that is over reads its timeline once more after a moment, which a deleted job has no longer.
+  const timeline = page.waitForResponse(
+    (response) =>
+      response.url().includes(`/job/${id}/events`) && response.headers()['content-type']?.includes('json') === true,
+  )
+  await page.getByRole('link', { name: `job ${id}`, exact: true }).click()
+  await timeline
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete the job' }).click()
+  await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor()
+  expect((await service.call(`/api/v0/job/${id}`)).status).toBe(404)
+  expect(await complaints()).toEqual([])
+})
+
+test('without an event stream the page asks again and again', async () => {
+  const { page } = await visit(browser, service.base)
+  let refused = 0
+  await page.route('**/events', (route) => {
+    refused++
+    return route.fulfill({ status: 503, body: '' })
+  })
+  source.hold(0.5)
+  const id = await service.create(jobOf(source.url, 'http'))
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByText('Running', { exact: true }).waitFor()
+  source.release()
+  await page.getByText('All outputs are ready.').first().waitFor({ timeout: JOB_PATIENCE_MS })
+  await expect.poll(() => refused).toBeGreaterThan(0)
+})
+
+test('an earlier job is run again with changes, from its stored configuration', async () => {
+  const { page, complaints } = await visit(browser, service.base)
+  const id = await service.create(jobOf('http://127.0.0.1:9/film.mp4', 'http'))
+  expect((await service.ended(id)).error?.code).toBe('source_address_refused')
+  await page.goto(`/jobs/${id}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('link', { name: 'Edit and rerun' }).click()
+  await expectValue(page.getByLabel('Address', { exact: true })).toBe('http://127.0.0.1:9/film.mp4')
+  expect(await complaints()).toEqual([])
+})
+
+test('a key that stops working leads back to the sign-in with a sentence, and no dialog of the browser', async () => {
+  const { page } = await visit(browser, service.base)
+  await page.goto('/limits')
+  await trySignIn(page, 'sp_wrong')
+  await page.getByText('This API key is unknown').waitFor()
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('heading', { name: 'Limits', exact: true }).waitFor()
+  await page.evaluate(`sessionStorage.setItem('splicepoint.key', 'sp_gone')`)
+  await page.goto('/')
+  await page.getByText('Your API key is no longer valid.').waitFor()
+  await expectInPage(page, 'sessionStorage.length + localStorage.length').toBe(0)
+})
+
+test.for(LOOKS)('every page is readable: %s', async ([look, options]) => {
+  const { page, complaints } = await visit(browser, service.base, options)
+  await page.goto('/')
+  await lookAt(page, `sign-in-${look}`)
+  await signIn(page, service.ready.api_key)
+  await page.getByRole('listitem').first().waitFor()
+  await lookAt(page, `jobs-${look}`)
+  const { jobs } = (await (await service.call('/api/v0/job')).json()) as {
+    jobs: { _auto_generated_id_: number; status: { state: string; job_completed: boolean; dry_run: boolean } }[]
+  }
+  const ids = new Map(jobs.map(({ _auto_generated_id_: id, status }) => [status.dry_run ? 'dry' : status.state, id]))
+  for (const [state, id] of ids) {
+    await page.goto(`/jobs/${id}`)
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+    await lookAt(page, `job-${state}-${look}`)
+  }
+  await page.goto('/limits')
+  await page.getByRole('heading', { name: /Video bitrates/ }).waitFor()
+  await lookAt(page, `limits-${look}`)
+  await page.goto('/keys')
+  await page.getByRole('button', { name: 'Sign in with an admin key' }).waitFor()
+  await page.getByRole('status', { name: /^Loading/ }).waitFor({ state: 'detached' })
+  await lookAt(page, `keys-refused-${look}`)
+  await page.goto('/files')
+  await page.getByRole('listitem').first().waitFor()
+  await lookAt(page, `uploads-${look}`)
+  // The service refuses the list of keys to this key: the only complaint there may be.
+  expect((await complaints()).filter((text) => !text.includes('403'))).toEqual([])
+})

@@ -1,0 +1,218 @@
+// In charge of: the invariants of docs/reliability.md, looked at from outside and written down apart from the code that is
+// to keep them.
+// Not in charge of: making anything happen.
+import type { PublicStatus } from '#contract/api/status.ts'
+import type { Clock } from './virtualClock.ts'
+import type { Change, Ledger, Task } from './databaseModel.ts'
+import type { Service } from './workerModel.ts'
+import type { Store } from './storageModel.ts'
+
+export interface Violation {
+  invariant: string
+  task: string
+  at: number
+  what: string
+}
+
+const ENDS = ['completed', 'failed', 'cancelled']
+const MAX_LOST = 4
+/** A lease of 30 s, and 15 s for what was not made durable and for the alarm. */
+const NOTICE_MS = 45_000
+const COMMIT_SLACK_MS = 30 * 60_000
+/** Which states an event may find a task in; it was decided once, and stands here a second time on purpose. */
+const FROM: Readonly<Record<string, readonly string[]>> = {
+  claim: ['queued'],
+  start_failed: ['starting'],
+  started: ['starting'],
+  lost: ['starting', 'running'],
+  evicted: ['starting', 'running'],
+  attempt_failed: ['starting', 'running'],
+  finish: ['running'],
+  planned: ['running'],
+  committed: ['committing'],
+  commit_failed: ['committing'],
+  cancel: ['queued', 'starting', 'running'],
+  deadline: ['queued', 'starting', 'running'],
+}
+
+export class Checker {
+  readonly violations: Violation[] = []
+  /** Attempts that a transcoder took: a start that was refused is none. */
+  started = 0
+  readonly results = new Map<string, number>()
+  ledger!: Ledger
+  /** No alarm of the platform fails or is late. */
+  isCalm = false
+  readonly #clock: Clock
+  readonly #trace: ((line: string) => void) | null
+  readonly #shown = new Map<string, { tcode: number; xfer: number; over: boolean }>()
+  readonly #runs = new Map<string, number>()
+  readonly #cancelled = new Set<string>()
+  /** Attempts whose transcoder fell silent while they ran, and when. */
+  readonly #silent = new Map<string, number>()
+  readonly #failedStarts = new Map<string, number>()
+
+  constructor(clock: Clock, trace: ((line: string) => void) | null) {
+    this.#clock = clock
+    this.#trace = trace
+  }
+
+  note(line: string): void {
+    this.#trace?.(`${String(this.#clock.now).padStart(9)} ${line}`)
+  }
+
+  fault(task: string, invariant: string, what: string): void {
+    this.note(`VIOLATION ${invariant} ${task}: ${what}`)
+    this.violations.push({ invariant, task, at: this.#clock.now, what })
+  }
+
+  /** Behind every write to the ledger. */
+  changed({ before, after, event }: Change): void {
+    const { id } = after
+    const attempt = 'attempt' in event ? ` of attempt ${event.attempt}` : ''
+    if (this.#trace)
+      this.note(
+        `${id} ${event.type}${attempt}: ${before.state} → ${after.state} (attempt ${after.attempt}, lost ${after.lost})`,
+      )
+    if (ENDS.includes(before.state)) this.fault(id, 'I2', `${before.state} became ${after.state}`)
+    if (ENDS.includes(after.state)) this.results.set(id, (this.results.get(id) ?? 0) + 1)
+    if ('attempt' in event && event.attempt !== before.attempt)
+      this.fault(id, 'I3', `${event.type} of attempt ${event.attempt} was taken while ${before.attempt} is current`)
+    if (after.attempt !== before.attempt + (event.type === 'claim' ? 1 : 0))
+      this.fault(id, 'I3', `${event.type} moved the fence from ${before.attempt} to ${after.attempt}`)
+    if (!FROM[event.type]!.includes(before.state)) {
+      const invariant = event.type === 'cancel' ? 'I9' : 'I11'
+      this.fault(id, invariant, `${event.type} was taken in ${before.state}`)
+    }
+    if (after.kind === 'plan' && after.state === 'committing') this.fault(id, 'I7', 'a dry run commits')
+    this.#countLost(before, after, event)
+    this.#countStarts(before, after, event)
+    this.#noticed(before, event)
+    const job = this.ledger.jobs.get(after.job)!
+    const mirrored = after.state === 'starting' ? 'queued' : after.state
+    if (job.state !== mirrored) this.fault(id, 'I2', `the job is ${job.state} while its task is ${after.state}`)
+    this.#slots()
+  }
+
+  #countLost(before: Task, after: Task, event: Change['event']): void {
+    const isAway = event.type === 'attempt_failed' && event.error.code === 'source_unreachable'
+    const counts =
+      event.type === 'lost' || isAway || (event.type === 'attempt_failed' && event.error.code === 'internal')
+    if (after.lost !== before.lost + (counts ? 1 : 0))
+      this.fault(after.id, 'I1', `${event.type} counted ${after.lost - before.lost} lost attempts`)
+    if (after.lost >= MAX_LOST && after.state !== 'failed')
+      this.fault(after.id, 'I1', `${after.lost} attempts were lost and it goes on`)
+    if (event.type === 'attempt_failed' && event.error.code === 'source_not_media' && after.state !== 'failed')
+      this.fault(after.id, 'I13', 'an error that every attempt would meet is tried again')
+    if (counts && after.state === 'queued') {
+      const delay = after.not_before - after.updated_at
+      const [least, most] = isAway ? [15_000, 135_000] : [1000, 60_000]
+      if (delay < least || delay > most) this.fault(after.id, 'I11', `the next attempt comes after ${delay} ms`)
+    }
+  }
+
+  #countStarts(before: Task, after: Task, event: Change['event']): void {
+    const { id } = after
+    if (event.type === 'started') this.#failedStarts.delete(id)
+    if (event.type !== 'start_failed') return
+    const failed = (this.#failedStarts.get(id) ?? 0) + 1
+    this.#failedStarts.set(id, failed)
+    const expected = Math.min(60_000, 1000 * 2 ** failed)
+    const delay = after.not_before - after.updated_at
+    if (delay !== expected) this.fault(id, 'I11', `start ${failed} that failed is followed by one after ${delay} ms`)
+    if (before.lost !== after.lost) this.fault(id, 'I1', 'a start that failed counts as a lost attempt')
+  }
+
+  /** Killed or frozen while it ran. */
+  silent(id: string, attempt: number): void {
+    const task = this.ledger.tasks.get(id)!
+    if (task.state === 'running' && task.attempt === attempt) this.#silent.set(`${id} ${attempt}`, this.#clock.now)
+  }
+
+  /** A request that was still under way arrives, or a frozen one goes on: silent from now at the earliest. */
+  heard(id: string, attempt: number): void {
+    if (this.#silent.has(`${id} ${attempt}`)) this.#silent.set(`${id} ${attempt}`, this.#clock.now)
+  }
+
+  /** Only where no alarm fails or waits: then nothing may keep the monitor from noticing, whether it is in memory or not. */
+  #noticed({ id, attempt }: Task, event: Change['event']): void {
+    const since = this.#silent.get(`${id} ${attempt}`)
+    if (since === undefined || event.type === 'started') return
+    this.#silent.delete(`${id} ${attempt}`)
+    const after = this.#clock.now - since
+    if (this.isCalm && after > NOTICE_MS) this.fault(id, 'I1', `a silent transcoder was noticed after ${after} ms`)
+  }
+
+  /** A task holds a slot exactly while it is starting or running, and the slot says so. */
+  #slots(): void {
+    for (const task of this.ledger.tasks.values()) {
+      const held = [...this.ledger.slots.values()].filter((slot) => slot.task === task.id)
+      const active = task.state === 'starting' || task.state === 'running'
+      if (held.length !== (active ? 1 : 0)) this.fault(task.id, 'I3', `${task.state} with ${held.length} slots`)
+      const [slot] = held
+      if (active && slot && (slot.k !== task.slot || slot.attempt !== task.attempt))
+        this.fault(task.id, 'I3', `slot ${slot.k} is of attempt ${slot.attempt}`)
+    }
+  }
+
+  /** Behind every change of a destination. */
+  stored(id: string, { objects }: Store): void {
+    const { state } = this.ledger.tasks.get(id)!
+    for (const [path, object] of objects) {
+      for (const ref of object.refs)
+        if (!objects.has(ref)) this.fault(id, 'I5', `${path} points at ${ref}, which is not there`)
+      if (!path.includes('/') && state !== 'committing' && state !== 'completed')
+        this.fault(id, 'I7', `${path} lies at its final place while the task is ${state}`)
+    }
+  }
+
+  cancelled(id: string): void {
+    this.#cancelled.add(id)
+  }
+
+  runs(id: string, attempt: number, change: 1 | -1): void {
+    const key = `${id} ${attempt}`
+    const now = (this.#runs.get(key) ?? 0) + change
+    this.#runs.set(key, now)
+    if (change === 1) this.started++
+    if (now > 1) this.fault(id, 'I11', `attempt ${attempt} runs ${now} times at once`)
+  }
+
+  /** What somebody reads. */
+  shown(id: string, status: PublicStatus): void {
+    const now = { tcode: Number(status.tcode_progress), xfer: Number(status.xfer_progress), over: status.job_completed }
+    const before = this.#shown.get(id)
+    this.#shown.set(id, now)
+    if (now.over !== ENDS.includes(this.ledger.tasks.get(id)!.state)) this.fault(id, 'I2', 'job_completed is wrong')
+    if (now.xfer === 100 && this.ledger.tasks.get(id)!.state !== 'completed') this.fault(id, 'I4', '100 before success')
+    if (!before) return
+    if (now.tcode < before.tcode || now.xfer < before.xfer)
+      this.fault(id, 'I4', `${before.tcode}/${before.xfer} was followed by ${now.tcode}/${now.xfer}`)
+    if (before.over && !now.over) this.fault(id, 'I2', 'it was over and is not any more')
+  }
+
+  /** Long after everything. */
+  atRest(service: Service): void {
+    for (const task of this.ledger.tasks.values()) {
+      const { id } = task
+      const job = this.ledger.jobs.get(task.job)!
+      const store = service.store(id)
+      if (!ENDS.includes(task.state)) this.fault(id, 'I1', `still ${task.state} long after its deadline`)
+      if (job.finished_at !== null && job.finished_at > job.deadline_at + COMMIT_SLACK_MS)
+        this.fault(id, 'I1', `ended ${job.finished_at - job.deadline_at} ms behind its deadline`)
+      if (this.results.get(id) !== 1) this.fault(id, 'I1', `${this.results.get(id) ?? 0} results`)
+      if (this.#cancelled.has(id) && task.state !== 'cancelled') this.fault(id, 'I9', `cancelled, but ${task.state}`)
+      if (store.uploads.size > 0) this.fault(id, 'I8', `${store.uploads.size} uploads are left open`)
+      if (store.records.size > 0) this.fault(id, 'I8', `${store.records.size} commit records are left`)
+      for (const [path, { attempt }] of store.objects)
+        if (task.state !== 'completed' || attempt !== task.attempt) this.fault(id, 'I8', `${path} is left`)
+      const shape = service.scenario.jobs[task.job - 1]!
+      const wanted =
+        task.kind === 'plan' ? 0 : shape.files + shape.playlists * (shape.segments + 1) + (shape.playlists > 0 ? 1 : 0)
+      if (task.state === 'completed' && store.objects.size !== wanted)
+        this.fault(id, 'I6', `${store.objects.size} objects of ${wanted}`)
+    }
+    for (const [key, n] of this.#runs) if (n > 0) this.fault(key, 'I9', 'it still runs')
+    for (const slot of this.ledger.slots.values()) if (slot.task !== null) this.fault(slot.task, 'I3', 'a slot is held')
+  }
+}

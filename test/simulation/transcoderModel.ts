@@ -1,0 +1,265 @@
+// In charge of: a model of transcoder/server/controlServer.ts and transcoder/pipeline/runTask.ts as the Worker sees them: what is asked of the task
+// door, in which order, again after no answer, and how it ends.
+// Not in charge of: media.
+import type { JobError } from '#contract/errorCodes.ts'
+import type { ProgressPost } from '#contract/task/protocol.ts'
+import { Crash, type Process } from './virtualClock.ts'
+import { Passing } from './monitorModel.ts'
+import type { JobShape } from './scenario.ts'
+import { DONE, type Service } from './workerModel.ts'
+
+const BEAT_MS = 5000
+const UNHEARD_MS = 60_000
+const REQUEST_TRIES = 12
+const HANDOVER_MS = 5000
+
+type Ending = 'cancel' | 'stop' | 'unheard' | 'interrupted'
+
+interface Run {
+  id: string
+  attempt: number
+  halted: Ending | null
+  over: boolean
+  /** Nothing is left but to tell that it ended well. */
+  ending: boolean
+  post: ProgressPost
+}
+
+class Halted extends Error {}
+class Killed extends Error {}
+
+export class Transcoder {
+  readonly k: number
+  readonly #protocol: number
+  readonly #service: Service
+  #current: Run | null = null
+  #ended: string[] = []
+  /** Counts its processes: what belongs to an earlier one is gone. */
+  #life = 0
+  #away = false
+  #frozenUntil = 0
+
+  constructor(service: Service, k: number, protocol: number) {
+    this.#service = service
+    this.k = k
+    this.#protocol = protocol
+  }
+
+  /** `POST /run`. @returns false for a refusal, and for no answer */
+  *run(id: string, attempt: number, protocol: number): Process<boolean> {
+    yield this.#service.soon()
+    if (this.#away || this.#service.clock.now < this.#frozenUntil || protocol > this.#protocol) return false
+    const key = `${id} ${attempt}`
+    const known = (): boolean => this.#isCurrent(id, attempt) || this.#ended.includes(key)
+    if (known()) return true
+    if (this.#current?.id === id && this.#current.attempt < attempt) this.#current.halted ??= 'stop'
+    const last = this.#current
+    if (last?.ending || last?.halted) {
+      const [life, until] = [this.#life, this.#service.clock.now + HANDOVER_MS]
+      while (!last.over && this.#service.clock.now < until) yield 20
+      if (this.#away || life !== this.#life) return false
+      // Another message of the same attempt waited too.
+      if (known()) return true
+    }
+    if (this.#current) return false
+    const run: Run = {
+      id,
+      attempt,
+      halted: null,
+      over: false,
+      ending: false,
+      post: { ...DONE, transcoded: 0, bytes_stored: 0 },
+    }
+    this.#current = run
+    this.#service.checker.runs(id, attempt, 1)
+    this.#service.clock.spawn(this.#live(run, this.#life))
+    this.#service.clock.spawn(this.#beat(run, this.#life), BEAT_MS)
+    return true
+  }
+
+  #isCurrent(id: string, attempt: number): boolean {
+    return this.#current?.id === id && this.#current.attempt === attempt
+  }
+
+  cancel(id: string, attempt: number): void {
+    if (this.#current?.id === id && this.#current.attempt === attempt) this.#current.halted ??= 'cancel'
+  }
+
+  /** SIGKILL; another process takes its place. */
+  kill(): void {
+    if (this.#current) this.#silent(this.#current)
+    if (this.#current) this.#release(this.#current)
+    this.#life++
+    this.#ended = []
+    this.#away = true
+    this.#service.clock.spawn(this.#restart(), this.#service.random.whole(500, 20_000))
+  }
+
+  /** SIGSTOP and, later, SIGCONT. */
+  freeze(): void {
+    if (this.#current) this.#silent(this.#current)
+    this.#frozenUntil = this.#service.clock.now + this.#service.random.whole(1000, 120_000)
+  }
+
+  #silent(run: Run): void {
+    if (!run.over) this.#service.checker.silent(run.id, run.attempt)
+  }
+
+  /** SIGTERM: nothing new, the task is given back, then the process ends. */
+  stop(): void {
+    if (!this.#current) return this.kill()
+    this.#away = true
+    this.#current.halted ??= 'interrupted'
+    this.#service.clock.spawn(this.#leave(this.#life), 25_000)
+  }
+
+  *#leave(life: number): Process {
+    if (life === this.#life) this.kill()
+    yield 0
+  }
+
+  *#restart(): Process {
+    this.#away = false
+    yield 0
+  }
+
+  #release(run: Run): void {
+    if (run.over) return
+    run.over = true
+    this.#service.checker.runs(run.id, run.attempt, -1)
+    this.#ended.push(`${run.id} ${run.attempt}`)
+    if (this.#current === run) this.#current = null
+  }
+
+  *#wait(life: number, ms: number): Process {
+    yield ms
+    while (this.#service.clock.now < this.#frozenUntil) yield this.#frozenUntil - this.#service.clock.now
+    if (life !== this.#life) throw new Killed()
+  }
+
+  /** One request to the door, sent again until it is answered; now and then it arrives several times. */
+  *#ask<T>(run: Run, life: number, handle: () => Process<T | null>, tries = REQUEST_TRIES): Process<T> {
+    const { scenario } = this.#service
+    for (let n = 0; n < tries; n++) {
+      yield* this.#wait(life, this.#service.random.whole(1, 50))
+      if (this.#service.fault(scenario.loss)) {
+        yield* this.#wait(life, 1000 * 2 ** Math.min(n, 4))
+        continue
+      }
+      for (let more = 1; more < scenario.posts; more++)
+        this.#service.post(handle(), this.#service.random.whole(0, this.#service.fault(0.1) ? 90_000 : 500))
+      try {
+        const answer = yield* this.#service.request(handle())
+        yield* this.#wait(life, 0)
+        if (this.#service.fault(scenario.loss)) continue
+        if (answer !== null) return answer
+        run.halted ??= 'stop'
+        throw new Halted()
+      } catch (error) {
+        if (!(error instanceof Crash) && !(error instanceof Passing)) throw error
+        yield* this.#wait(life, 1000 * 2 ** Math.min(n, 4))
+      }
+    }
+    run.halted ??= 'unheard'
+    throw new Halted()
+  }
+
+  *#live(run: Run, life: number): Process {
+    try {
+      yield* this.#work(run, life)
+    } catch (error) {
+      if (error instanceof Halted) yield* this.#tell(run, life)
+      else if (!(error instanceof Killed)) throw error
+    }
+    if (life === this.#life) this.#release(run)
+    if (life === this.#life && run.halted === 'interrupted') this.kill()
+  }
+
+  *#work(run: Run, life: number): Process {
+    const service = this.#service
+    const { id, attempt } = run
+    const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
+    yield* this.#ask(run, life, () => service.task(id, attempt))
+    const begun: { id: string; path: string }[] = []
+    if (shape.kind === 'transcode')
+      for (let n = 0; n < shape.files; n++) {
+        const path = `file${n}.mp4`
+        begun.push({ path, id: yield* this.#ask(run, life, () => service.beginUpload(id, attempt, path)) })
+      }
+    const segments: string[][] = Array.from({ length: shape.playlists }, () => [])
+    for (let step = 1; step <= shape.steps; step++) {
+      yield* this.#wait(life, shape.stepMs)
+      this.#heed(run)
+      run.post = { ...run.post, transcoded: step / shape.steps, bytes_stored: Math.floor((900 * step) / shape.steps) }
+      if (shape.kind === 'plan' || step > shape.segments) continue
+      for (const [n, list] of segments.entries()) yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
+    }
+    if (shape.verdict !== 'well') return yield* this.#fail(run, life, shape.verdict)
+    if (shape.kind === 'plan') {
+      run.ending = true
+      yield* this.#ask(run, life, () => service.estimate(id, attempt, DONE))
+      return
+    }
+    for (const [n, list] of segments.entries())
+      for (let step = list.length + 1; step <= shape.segments; step++)
+        yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
+    this.#heed(run)
+    run.ending = true
+    const record = { attempt, uploads: begun, written: manifests(shape, segments) }
+    yield* this.#ask(run, life, () => service.finish(id, attempt, record, DONE))
+  }
+
+  *#put(run: Run, life: number, path: string, list: string[]): Process {
+    yield* this.#ask(run, life, () => this.#service.putObject(run.id, run.attempt, path))
+    list.push(path)
+    this.#heed(run)
+  }
+
+  *#fail(run: Run, life: number, verdict: 'permanent' | 'passing'): Process {
+    const error: JobError = {
+      code: verdict === 'permanent' ? 'source_not_media' : 'source_unreachable',
+      message: 'the source',
+    }
+    yield* this.#ask(run, life, () => this.#service.fail(run.id, run.attempt, error))
+  }
+
+  #heed(run: Run): void {
+    if (run.halted) throw new Halted()
+  }
+
+  /** How an attempt that was halted says so. */
+  *#tell(run: Run, life: number): Process {
+    if (run.halted !== 'interrupted' && run.halted !== 'unheard') return
+    try {
+      // What nobody answered is told as a fault: an eviction that is not counted could go on for ever.
+      const error: JobError | null = run.halted === 'unheard' ? { code: 'internal', message: 'unheard' } : null
+      yield* this.#ask(run, life, () => this.#service.fail(run.id, run.attempt, error), 3)
+    } catch (error) {
+      if (!(error instanceof Halted) && !(error instanceof Killed)) throw error
+    }
+  }
+
+  *#beat(run: Run, life: number): Process {
+    let heard = this.#service.clock.now
+    while (!run.over && life === this.#life) {
+      try {
+        if (!this.#service.fault(this.#service.scenario.loss)) {
+          const verdict = yield* this.#service.request(this.#service.progress(run.id, run.attempt, run.post))
+          heard = this.#service.clock.now
+          if (verdict !== 'continue') run.halted ??= verdict
+        } else if (this.#service.clock.now - heard > UNHEARD_MS) run.halted ??= 'unheard'
+        yield* this.#wait(life, BEAT_MS)
+      } catch (error) {
+        if (error instanceof Killed) return
+        if (!(error instanceof Crash)) throw error
+        yield BEAT_MS
+      }
+    }
+  }
+}
+
+function manifests(shape: JobShape, segments: string[][]) {
+  if (shape.playlists === 0) return []
+  const media = segments.map((refs, n) => ({ path: `media${n}.m3u8`, refs, stage: 1 as const }))
+  return [...media, { path: 'master.m3u8', refs: media.map(({ path }) => path), stage: 2 as const }]
+}

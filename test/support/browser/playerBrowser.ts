@@ -1,0 +1,102 @@
+// In charge of: headless Chromium, which opens the page with the players.
+// Not in charge of: the page (pageServer.ts), what is played, expectations.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { chromium, type BrowserContext } from 'playwright-core'
+import { FLAGS } from '../../../scripts/chromium.ts'
+import { JOB_PATIENCE_MS, PATIENCE_MS } from '../timeouts.ts'
+import { servePages, type Pages } from './pageServer.ts'
+
+export { findChromium, FLAGS } from '../../../scripts/chromium.ts'
+
+export type PlayerName = 'hls' | 'shaka' | 'dash'
+
+/** What the page kept (page.js). Times are seconds of the media's timeline. */
+export interface Played {
+  errors: string[]
+  /** Every picture that was composed. A browser without time to spare leaves some out. */
+  pictures: { time: number; bright: boolean }[]
+  /** Heights of the pictures, where they changed. */
+  heights: number[]
+  texts: { kind: string; label: string; start: number; text: string }[]
+  cues: { id: string; start: number }[]
+  /** What the decoder was given, in order. */
+  appended: { kind: 'audio' | 'video'; offset: number; bytes: Buffer }[]
+  /** Renditions that the player had to choose from when it changed. */
+  switched: number | null
+  duration: number
+  ended: boolean
+  dropped: number
+  total: number
+  buffered: [number, number][]
+  /** Answers that were not 2xx, and errors of the console. */
+  trouble: string[]
+}
+
+/** As it comes out of the page: bytes are text there. */
+type Report = Omit<Played, 'appended' | 'trouble'> & {
+  appended: { kind: 'audio' | 'video'; offset: number; bytes: string }[]
+}
+
+export class PlayerBrowser {
+  readonly #pages: Pages
+  readonly #context: BrowserContext
+  readonly #profile: string
+  private constructor(pages: Pages, context: BrowserContext, profile: string) {
+    this.#pages = pages
+    this.#context = context
+    this.#profile = profile
+  }
+
+  static async start(executablePath: string): Promise<PlayerBrowser> {
+    const pages = await servePages()
+    const profile = await mkdtemp(join(tmpdir(), 'splicepoint-chromium-'))
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath,
+      headless: true,
+      args: FLAGS,
+      timeout: PATIENCE_MS,
+    })
+    context.setDefaultTimeout(PATIENCE_MS)
+    return new PlayerBrowser(pages, context, profile)
+  }
+
+  /** Plays an address to its end; changes the rendition at `changeAt`. */
+  async play(player: PlayerName, address: string, changeAt: number): Promise<Played> {
+    const page = await this.#context.newPage()
+    const trouble: string[] = []
+    try {
+      page.on('response', (response) => {
+        if (response.status() >= 400 && !response.url().endsWith('/favicon.ico'))
+          trouble.push(`${response.status()} ${response.url()}`)
+      })
+      page.on('pageerror', (error) => trouble.push(`page: ${error.message}`))
+      await page.goto(this.#pages.address)
+      const started = page.evaluate(`play(${JSON.stringify(player)}, ${JSON.stringify(address)}, ${changeAt})`)
+      started.catch((error: unknown) => trouble.push(`play: ${String(error)}`))
+      const deadline = Date.now() + JOB_PATIENCE_MS
+      for (;;) {
+        const state = await page.evaluate<{ ended: boolean }>('state()')
+        if (state.ended || trouble.length > 0) break
+        if (Date.now() > deadline) {
+          trouble.push(`still playing after ${JOB_PATIENCE_MS / 1000} s: ${JSON.stringify(state)}`)
+          break
+        }
+        await pause(100)
+      }
+      const report = await page.evaluate<Report>('report()')
+      const appended = report.appended.map(({ bytes, ...rest }) => ({ ...rest, bytes: Buffer.from(bytes, 'base64') }))
+      return { ...report, appended, trouble }
+    } finally {
+      await page.close()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close()
+    await this.#pages[Symbol.asyncDispose]()
+    await rm(this.#profile, { recursive: true, force: true, maxRetries: 3 })
+  }
+}

@@ -1,0 +1,60 @@
+// In charge of: a clip with closed captions in its pictures (CEA-608 in ATSC A/53 messages), which ffmpeg cannot make by itself.
+// Not in charge of: reading them back.
+import { readFile, writeFile } from 'node:fs/promises'
+import { ffmpeg } from '../media/media.ts'
+
+const START_CODE = [0, 0, 0, 1]
+
+/** With odd parity, as line 21 has it. */
+function odd(byte: number): number {
+  const ones = byte.toString(2).replaceAll('0', '').length
+  return ones % 2 === 0 ? byte | 0x80 : byte
+}
+
+/** Pairs of ANSI/CTA-608-E that show a line on channel 1 at once and take it away after `held` pictures. */
+function pairs(text: string, held: number): [number, number][] {
+  const [load, row, show, clear] = [
+    [0x14, 0x20],
+    [0x14, 0x70],
+    [0x14, 0x2f],
+    [0x14, 0x2c],
+  ] as [number, number][]
+  const letters = Array.from({ length: Math.ceil(text.length / 2) }, (_, index): [number, number] => [
+    text.codePointAt(2 * index)!,
+    text.codePointAt(2 * index + 1) ?? 0,
+  ])
+  const wait = Array.from({ length: held }, (): [number, number] => [0, 0])
+  return [load!, row!, ...letters, show!, ...wait, clear!]
+}
+
+/** user_data_registered_itu_t_t35 with cc_data of one pair for field 1 (ATSC A/53 part 4, 6.2). */
+function message([first, second]: readonly [number, number]): number[] {
+  const data = [0xb5, 0x00, 0x31, ...Buffer.from('GA94'), 3, 0xc1, 0xff, 0xfc, odd(first), odd(second), 0xff]
+  return [...START_CODE, 6, 4, data.length, ...data, 0x80]
+}
+
+/** An H.264 byte stream of one slice a picture, without B-frames, with `text` on channel 1 for `held` pictures. */
+export function withCaptions(bytes: Buffer, text: string, held: number): Buffer {
+  const queue = pairs(text, held)
+  const parts: Uint8Array[] = []
+  let from = 0
+  for (let at = bytes.indexOf('000001', 0, 'hex'); at >= 0; at = bytes.indexOf('000001', at + 3, 'hex')) {
+    const type = bytes[at + 3]! & 0x1f
+    if (type !== 1 && type !== 5) continue
+    parts.push(bytes.subarray(from, at), Uint8Array.from(message(queue.shift() ?? [0, 0])))
+    from = at
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)])
+}
+
+/** 2 s at 29.97 with `text` on channel 1. */
+export async function captionedClip(file: (name: string) => string, text: string): Promise<string> {
+  const [bare, said, path] = [file('bare.h264'), file('said.h264'), file('captions.ts')]
+  const picture = 'testsrc2=s=320x180:r=30000/1001:d=2'
+  // One slice a picture and no B-frames: the order of the messages is the order of the pictures.
+  const encoder = '-c:v libx264 -preset ultrafast -bf 0 -x264-params slices=1 -threads 1 -pix_fmt yuv420p'.split(' ')
+  await ffmpeg(['-f', 'lavfi', '-i', picture, ...encoder, bare])
+  await writeFile(said, withCaptions(await readFile(bare), text, 20))
+  await ffmpeg(['-r', '30000/1001', '-f', 'h264', '-i', said, '-c', 'copy', path])
+  return path
+}

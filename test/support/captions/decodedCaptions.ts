@@ -1,0 +1,39 @@
+// In charge of: the closed captions of a file, as text and by channel.
+// Not in charge of: expectations.
+import { copyFile } from 'node:fs/promises'
+import { captionChannels } from '../../../transcoder/formats/cea/channelScan.ts'
+import { readUserData, type PictureCodec } from '../../../transcoder/formats/video/userData.ts'
+import { ffmpeg, workspace } from '../media/media.ts'
+
+export interface Cue {
+  seconds: number[]
+  text: string
+}
+
+/** What ffmpeg's own CEA-608 decoder reads, styling taken off. */
+export async function captionsOf(path: string): Promise<Cue[]> {
+  // The movie filter reads names in its own way: a plain name leaves nothing to quote.
+  await using space = await workspace()
+  const plain = space.file('read.bin')
+  await copyFile(path, plain)
+  const text = await ffmpeg(['-f', 'lavfi', '-i', `movie=${plain}[out0+subcc]`, '-map', '0:s', '-f', 'srt', '-'])
+  const blocks = text
+    .toString('utf8')
+    .trim()
+    .split(/\n\n(?=\d+\n)/)
+  return blocks.map((block) => {
+    const [, times = '', ...lines] = block.split('\n')
+    const seconds = times.split(' --> ').map((time) => {
+      const [hours, minutes, rest] = time.replace(',', '.').split(':').map(Number)
+      return hours! * 3600 + minutes! * 60 + rest!
+    })
+    return { seconds, text: lines.join('\n').replaceAll(/<[^>]*>|\{[^}]*\}/g, '') }
+  })
+}
+
+/** Our own reader on what was written: the channels, and whether any caption data is left. */
+export async function carried(path: string, codec: PictureCodec): Promise<{ pictures: number; channels: string[] }> {
+  const format = codec === 'mpeg2' ? 'mpeg2video' : codec
+  const { captions } = readUserData(await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-f', format, '-']), codec)
+  return { pictures: captions.length, channels: captionChannels(captions) }
+}

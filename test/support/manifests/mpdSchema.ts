@@ -1,0 +1,33 @@
+// In charge of: validating an MPD against the schema of ISO/IEC 23009-1, which is not ours to distribute.
+// Not in charge of: what else must hold for it.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { TestContext } from 'vitest'
+import { workspace } from '../media/media.ts'
+
+const run = promisify(execFile)
+
+/** Rejects with xmllint's words for an invalid manifest. Skips where schema or xmllint is missing; with REQUIRE_ALL that fails. */
+export async function requireValidMpd(text: string, context: TestContext): Promise<void> {
+  const media = process.env.TEST_MEDIA_DIR ?? resolve(import.meta.dirname, '../../../../shared/media')
+  const directory = process.env.DASH_SCHEMA_DIR ?? join(media, '..', 'schema')
+  const schema = join(directory, 'DASH-MPD.xsd')
+  const missing = !existsSync(schema)
+    ? 'the schema of DASH (DASH_SCHEMA_DIR)'
+    : await run('xmllint', ['--version']).then(
+        () => null,
+        () => 'xmllint',
+      )
+  if (missing !== null) {
+    if (process.env.REQUIRE_ALL === '1') throw new Error(`REQUIRE_ALL is set, and this machine has no ${missing}.`)
+    context.skip(`needs ${missing}`)
+    return
+  }
+  await using directoryOfOne = await workspace()
+  const file = directoryOfOne.file('manifest.mpd')
+  await writeFile(file, text)
+  await run('xmllint', ['--nonet', '--noout', '--schema', schema, file])
+}

@@ -1,0 +1,105 @@
+// In charge of: the samples of an output, decoded, and how loud they are.
+// Not in charge of: expectations.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { readDialnorm } from '../../../transcoder/formats/ac3.ts'
+import { readLoudness } from '../../../transcoder/analysis/measureLoudness.ts'
+import { engine, ffmpeg } from './media.ts'
+
+/** One channel of a file's audio stream, decoded to 32-bit float at 48 kHz. Samples beyond full scale are kept. */
+export async function samples(path: string, position = 0, channel = 0): Promise<Float32Array> {
+  const bytes = await ffmpeg([
+    ...['-drc_scale', '0', '-i', path, '-map', `0:a:${position}`],
+    ...['-af', `aresample=48000,pan=mono|c0=c${channel}`, '-f', 'f32le', '-'],
+  ]).catch(() =>
+    ffmpeg([
+      ...['-i', path, '-map', `0:a:${position}`],
+      ...['-af', `aresample=48000,pan=mono|c0=c${channel}`, '-f', 'f32le', '-'],
+    ]),
+  )
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}
+
+/** Every channel of every audio stream of a file, decoded by one process; `channels` of each stream, in order. */
+export async function allSamples(path: string, channels: readonly number[]): Promise<Float32Array[][]> {
+  const raw = (position: number) => `${path}.${position}.f32`
+  await ffmpeg([
+    ...['-i', path],
+    ...channels.flatMap((_count, position) => [
+      '-map',
+      `0:a:${position}`,
+      '-ar',
+      '48000',
+      '-f',
+      'f32le',
+      raw(position),
+    ]),
+  ])
+  return Promise.all(
+    channels.map(async (count, position) => {
+      const bytes = await readFile(raw(position))
+      const mixed = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+      return Array.from({ length: count }, (_, channel) =>
+        Float32Array.from({ length: mixed.length / count }, (_sample, at) => mixed[at * count + channel]!),
+      )
+    }),
+  )
+}
+
+/** The middle of a sound, away from what encoders do at its ends. */
+function middle(sound: Float32Array): Float32Array {
+  return sound.subarray(Math.floor(sound.length / 4), Math.floor((sound.length * 3) / 4))
+}
+
+/** Mean level of the middle in dB below full scale; −Infinity for silence. */
+export function levelDb(sound: Float32Array): number {
+  const part = middle(sound)
+  return 10 * Math.log10(part.reduce((sum, value) => sum + value * value, 0) / part.length)
+}
+
+/** The largest sample of the middle, linear. */
+export function peak(sound: Float32Array): number {
+  return middle(sound).reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+}
+
+/** The dialogue level that the first AC-3 frame of a file's audio stream states. */
+export async function dialnormOf(path: string, position = 0): Promise<number | null> {
+  return readDialnorm(
+    await ffmpeg(['-i', path, '-map', `0:a:${position}`, '-c', 'copy', '-frames:a', '1', '-f', 'data', '-']),
+  )
+}
+
+/** Hertz of a single tone: how often its middle rises through zero; 0 for silence. */
+export function pitch(sound: Float32Array): number {
+  const part = middle(sound)
+  let rises = 0
+  for (let at = 1; at < part.length; at += 1) if (part[at - 1]! < 0 && part[at]! >= 0) rises += 1
+  return peak(sound) < 1e-3 ? 0 : (rises * 48_000) / part.length
+}
+
+/** How much of one frequency is in the middle, in dB below a full-scale sine of it. */
+export function toneDb(sound: Float32Array, hertz: number): number {
+  const part = middle(sound)
+  let [real, imaginary] = [0, 0]
+  for (const [at, value] of part.entries()) {
+    const angle = (2 * Math.PI * hertz * at) / 48_000
+    real += value * Math.cos(angle)
+    imaginary += value * Math.sin(angle)
+  }
+  return 20 * Math.log10((2 * Math.hypot(real, imaginary)) / part.length)
+}
+
+/** What a decoder hears of an output's audio stream. */
+export async function loudnessOf(
+  path: string,
+  position = 0,
+): Promise<{ integratedLufs: number | null; truePeakDb: number | null }> {
+  const { ffmpeg: program } = await engine()
+  const { stderr } = await promisify(execFile)(program, [
+    ...['-nostdin', '-hide_banner', '-nostats', '-i', path, '-map', `0:a:${position}`],
+    ...['-af', 'ebur128@m=framelog=verbose:peak=true', '-f', 'null', '-'],
+  ])
+  return readLoudness(stderr, 'm')!
+}

@@ -1,0 +1,80 @@
+// In charge of: the whole path of a task without a Worker: probe, plan, argv, run, check.
+// Not in charge of: expectations.
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { findCues } from '../../../transcoder/analysis/findCues.ts'
+import { convey, multiplexOptions } from '../../../transcoder/pipeline/multiplexOutput.ts'
+import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
+import { FIRST_TAKEN, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { inspect } from '../../../transcoder/analysis/streamDetails.ts'
+import { measure } from '../../../transcoder/analysis/measureSource.ts'
+import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import { planJob, type EngineAbilities } from '../../../transcoder/plan/planJob.ts'
+import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
+import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
+import type { Plan } from '../../../transcoder/plan/model/plan.ts'
+import { outputStart } from '../../../transcoder/plan/streams/outputTiming.ts'
+import { probe } from '../../../transcoder/analysis/probe.ts'
+import { engine } from './media.ts'
+
+let runs = 0
+
+/** What a job would be encoded as, without encoding anything. */
+export async function planOf(
+  spec: JobSpec,
+  input: string,
+  cwd: string,
+  programs: Engine,
+  abilities: EngineAbilities = programs.features,
+  logo?: LogoImage,
+): Promise<{ plan: Plan; cues: Awaited<ReturnType<typeof findCues>> | null }> {
+  const probed = await probe(programs, `file:${input}`, { cwd, program: spec.program })
+  const source = {
+    read: async function* () {
+      yield* createReadStream(input)
+    },
+  }
+  const cues =
+    spec.passCues && spec.container === 'ts'
+      ? await findCues(source, probed, outputStart(spec, probed), AbortSignal.timeout(60_000))
+      : null
+  const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
+  const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  return { plan: planJob(spec, media, abilities, cues, logo), cues }
+}
+
+/** Encodes a local file as the job says. Throws where ffmpeg fails; its complaint and the command are in the error. */
+export async function encode(
+  spec: JobSpec,
+  input: string,
+  cwd: string,
+  abilities?: EngineAbilities,
+  logo?: { image: LogoImage; file: string },
+  threads = 0,
+  given?: Engine,
+): Promise<{ plan: Plan; outputs: [string, ...string[]]; stderr: string }> {
+  const programs = given ?? (await engine())
+  const { plan, cues } = await planOf(spec, input, cwd, programs, abilities, logo?.image)
+  runs += 1
+  const [first, ...more] = plannedFiles(plan).map((file, index) => `${cwd}/${runs}_${index}.${file.container}`)
+  if (first === undefined) throw new Error('the job has no output')
+  const outputs: [string, ...string[]] = [first, ...more]
+  const taken = plan.outputs.filter(({ container }) => container === 'ts')
+  const args = ffmpegArgs(plan, {
+    input: `file:${input}`,
+    inputFlags: fileInputFlags(),
+    outputs: outputs.map((file, index) => (index < taken.length ? `pipe:${FIRST_TAKEN + index}` : file)),
+    threads,
+    ...(logo === undefined ? {} : { logo: logo.file }),
+  })
+  const takers = taken.map((output, index) => async (stream: Readable) => {
+    const late = await convey(stream, outputs[index]!, multiplexOptions(plan, output, cues?.cues ?? []), 1e9)
+    if (late > 0) throw new Error(`${late} access units are late`)
+  })
+  const result = await runFfmpeg(programs, args, { cwd, takers, creates: outputs.slice(taken.length) })
+  if (result.ended !== 'exit' || result.code !== 0)
+    throw new Error(`${result.ended} ${result.code}\n${printableCommand('ffmpeg', args)}\n${result.stderr}`)
+  return { plan, outputs, stderr: result.stderr }
+}

@@ -1,0 +1,63 @@
+// In charge of: running a segmented plan with its pipes written to files, one for each stream.
+// Not in charge of: expectations, cutting.
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { expect } from 'vitest'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { fileInputFlags } from '../../../transcoder/ffmpeg/inputAllowlist.ts'
+import { FIRST_TAKEN, printableCommand, runFfmpeg } from '../../../transcoder/ffmpeg/run.ts'
+import { inspect } from '../../../transcoder/analysis/streamDetails.ts'
+import { measure } from '../../../transcoder/analysis/measureSource.ts'
+import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
+import type { SourceCues } from '../../../transcoder/plan/streams/cuePlan.ts'
+import { planJob } from '../../../transcoder/plan/planJob.ts'
+import type { Plan } from '../../../transcoder/plan/model/plan.ts'
+import { streams } from '../../../transcoder/plan/model/plannedPipes.ts'
+import { probe } from '../../../transcoder/analysis/probe.ts'
+import { engine } from './media.ts'
+
+let runs = 0
+
+/** Files by name: `video_0 cmaf`, `audio_1 ts`, `captions`. */
+export async function encodeStreams(
+  spec: JobSpec,
+  input: string,
+  cwd: string,
+  cues: SourceCues | null = null,
+): Promise<{ plan: Plan; file: (name: string) => string; stderr: string }> {
+  const programs = await engine()
+  const probed = await probe(programs, `file:${input}`, { cwd })
+  const inspected = await inspect(programs, `file:${input}`, spec, probed, { cwd, scratch: cwd })
+  const media = await measure(programs, `file:${input}`, { spec, media: inspected }, { cwd })
+  const plan = planJob(spec, media, programs.features, cues)
+  const listed = streams(plan)
+  runs += 1
+  const files = new Map(
+    listed.map((stream) => {
+      const name =
+        stream.kind === 'rendition' ? `${plan.packaging!.renditions[stream.rendition]!.id} ${stream.form}` : stream.kind
+      return [name, `${cwd}/${runs}_${name.replace(' ', '.')}`]
+    }),
+  )
+  const paths = [...files.values()]
+  const args = ffmpegArgs(plan, {
+    input: `file:${input}`,
+    inputFlags: fileInputFlags(),
+    outputs: paths.map((_path, index) => `pipe:${FIRST_TAKEN + index}`),
+    threads: 0,
+  })
+  const result = await runFfmpeg(programs, args, {
+    cwd,
+    takers: paths.map((path) => (stream) => pipeline(stream, createWriteStream(path))),
+  })
+  expect(result, `${printableCommand('ffmpeg', args)}\n${result.stderr}`).toMatchObject({ ended: 'exit', code: 0 })
+  return {
+    plan,
+    stderr: result.stderr,
+    file: (name) => {
+      const path = files.get(name)
+      if (path === undefined) throw new Error(`no stream ${name}, but ${[...files.keys()].join(', ')}`)
+      return path
+    },
+  }
+}

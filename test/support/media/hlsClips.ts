@@ -1,0 +1,41 @@
+// In charge of: HLS presentations for tests, cut by ffmpeg's own muxer: transport streams, fragmented MP4, encrypted, with
+// sound of its own.
+// Not in charge of: serving them.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ffmpeg } from './media.ts'
+
+/** Cuts what is in a file at its key frames, about two seconds long each. `streams` = what of it, as `-map` names it. */
+export async function cutHls(
+  source: string,
+  directory: string,
+  name: string,
+  { streams = '0', flags = [] }: { streams?: string; flags?: readonly string[] } = {},
+): Promise<void> {
+  await ffmpeg([
+    // The clock of the source is kept, since renditions of one presentation share it; at 0 ffmpeg would move each by what it
+    // has before 0.
+    ...['-i', source, '-map', streams, '-c', 'copy', '-copyts', '-output_ts_offset', '10'],
+    ...['-f', 'hls', '-hls_time', '2', '-hls_list_size', '0'],
+    ...['-hls_playlist_type', 'vod', ...flags, join(directory, `${name}.m3u8`)],
+  ])
+}
+
+/** ffmpeg's flags for fragmented MP4 under that name. */
+export const fragmented = (name: string): string[] => [
+  ...['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}_init.mp4`],
+]
+
+/** ffmpeg's flags for AES-128 with a key file beside the playlist. */
+export async function encrypted(directory: string, keyUri: string, iv?: string): Promise<string[]> {
+  await writeFile(join(directory, 'secret.key'), Buffer.from('00112233445566778899aabbccddeeff', 'hex'))
+  const info = join(directory, 'key.info')
+  await writeFile(info, [keyUri, join(directory, 'secret.key'), ...(iv === undefined ? [] : [iv])].join('\n'))
+  return ['-hls_key_info_file', info]
+}
+
+/** Everything in a directory, as a site serves it below `prefix`. */
+export async function publish(directory: string, files: Map<string, Buffer>, prefix: string): Promise<void> {
+  for (const name of await readdir(directory)) files.set(`${prefix}/${name}`, await readFile(join(directory, name)))
+}

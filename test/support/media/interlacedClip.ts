@@ -1,0 +1,25 @@
+// In charge of: a clip whose fields can be told apart by what is in them, and reading that back.
+// Not in charge of: expectations.
+import { ffmpeg, stream } from './media.ts'
+
+/** A white bar that moves by 2 pixels from field to field, 50 fields a second. */
+export async function movingBar(path: string, order: 'top' | 'bottom', flags: string[] = []): Promise<string> {
+  const bar = 'color=black:s=320x180:r=50:d=2[b];color=white:s=16x180:r=50:d=2[w];[b][w]overlay=x=20+2*n'
+  const picture = `${bar},format=yuv420p,tinterlace=mode=interleave_${order}`
+  const coding = ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '6M', ...flags]
+  await ffmpeg(['-f', 'lavfi', '-i', picture, ...coding, path])
+  return path
+}
+
+/** Where the bar is in each field, in the order of time, in thousandths of the width. */
+export async function barPositions(path: string): Promise<number[]> {
+  const { width, height } = await stream(path, 'video')
+  const raw = await ffmpeg(['-i', path, '-vf', 'separatefields', '-pix_fmt', 'gray', '-f', 'rawvideo', '-'])
+  const size = (width * height) / 2
+  return Array.from({ length: raw.length / size }, (_, index) => {
+    // The middle line; the bar is where it is bright.
+    const at = index * size + Math.floor(height / 4) * width
+    const bright = [...raw.subarray(at, at + width)].flatMap((value, x) => (value > 128 ? [x + 0.5] : []))
+    return (1000 * bright.reduce((sum, x) => sum + x, 0)) / bright.length / width
+  })
+}

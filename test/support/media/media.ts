@@ -1,0 +1,225 @@
+// In charge of: clips for tests (made by ffmpeg itself) and looking into outputs by probing and decoding.
+// Not in charge of: expectations.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { TestContext } from 'vitest'
+import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import { cellEnvironment } from '../../../transcoder/ffmpeg/sandbox.ts'
+
+const run = promisify(execFile)
+const MAX_OUTPUT = 256 * 1024 * 1024
+
+let located: Promise<Engine> | undefined
+/** The engine that this machine offers, found once for each test file. */
+export function engine(): Promise<Engine> {
+  located ??= locateEngine(process.env)
+  return located
+}
+
+/** A directory of its own; `await using` removes it. */
+export async function workspace(): Promise<{ path: string; file: (name: string) => string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'splicepoint-'))
+  return {
+    path,
+    file: (name) => join(path, name),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
+
+/** Runs ffmpeg without a cell; rejects on a bad exit. Returns stdout as bytes. */
+export async function ffmpeg(args: readonly string[]): Promise<Buffer> {
+  const { ffmpeg: program } = await engine()
+  const { stdout } = await run(program, ['-nostdin', '-v', 'error', '-y', ...args], {
+    encoding: 'buffer',
+    maxBuffer: MAX_OUTPUT,
+    env: cellEnvironment(),
+  })
+  return stdout
+}
+
+export interface ClipOptions {
+  width?: number
+  height?: number
+  rate?: string
+  seconds?: number
+  /** A lavfi source without size, rate and duration. */
+  picture?: string
+  /** Filters behind the picture. */
+  filters?: string
+  /** Channels of each audio stream, each with a tone of its own. */
+  audio?: readonly (1 | 2 | 6)[]
+  /** Flags of the encoders and the muxer, before the path. */
+  flags?: readonly string[]
+}
+
+const layouts = { 1: 'mono', 2: 'stereo', 6: '5.1' } as const
+
+/** Makes a small clip with moving pictures and tones. The container follows the name. */
+export async function makeClip(path: string, options: ClipOptions = {}): Promise<string> {
+  const { width = 320, height = 180, rate = '25', seconds = 4, picture = 'testsrc2', audio = [2], flags = [] } = options
+  const separator = picture.includes('=') ? ':' : '='
+  const tones = audio.flatMap((channels, index) => [
+    ...['-f', 'lavfi', '-i'],
+    `sine=f=${440 * (index + 1)}:r=48000:d=${seconds},aformat=channel_layouts=${layouts[channels]}`,
+  ])
+  await ffmpeg([
+    ...['-f', 'lavfi', '-i', `${picture}${separator}s=${width}x${height}:r=${rate}:d=${seconds}`],
+    ...tones,
+    ...['-map', '0:v', ...audio.flatMap((_channels, index) => ['-map', `${index + 1}:a`])],
+    ...(options.filters === undefined ? [] : ['-vf', options.filters]),
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-b:a', '96k'],
+    ...flags,
+    path,
+  ])
+  return path
+}
+
+export interface ProbedStream {
+  codec_type: string
+  codec_name: string
+  codec_tag_string: string
+  width: number
+  height: number
+  profile: string
+  sample_aspect_ratio: string
+  display_aspect_ratio: string
+  r_frame_rate: string
+  avg_frame_rate: string
+  pix_fmt: string
+  field_order: string
+  color_range: string
+  color_space: string
+  color_primaries: string
+  color_transfer: string
+  start_time: string
+  duration: string
+  sample_rate: string
+  channels: number
+  channel_layout: string
+  bit_rate: string
+  tags?: Record<string, string>
+}
+
+async function ffprobe(args: readonly string[]): Promise<unknown> {
+  const { ffprobe: program } = await engine()
+  const { stdout } = await run(program, ['-v', 'error', '-of', 'json', ...args], {
+    maxBuffer: MAX_OUTPUT,
+    env: cellEnvironment(),
+  })
+  return JSON.parse(stdout)
+}
+
+export async function probeFile(
+  path: string,
+): Promise<{ streams: ProbedStream[]; format: { duration: string; bit_rate: string; tags?: Record<string, string> } }> {
+  return (await ffprobe(['-show_streams', '-show_format', path])) as Awaited<ReturnType<typeof probeFile>>
+}
+
+export async function stream(path: string, type: 'video' | 'audio', position = 0): Promise<ProbedStream> {
+  const { streams } = await probeFile(path)
+  const found = streams.filter((candidate) => candidate.codec_type === type)[position]
+  if (found === undefined) throw new Error(`${path} has no ${type} stream ${position}`)
+  return found
+}
+
+export interface Packet {
+  pts_time?: string
+  dts_time?: string
+  size: string
+  flags: string
+  /** Where it begins in the file. */
+  pos?: string
+}
+export async function packets(path: string, selector = 'v:0'): Promise<Packet[]> {
+  const entries = ['-select_streams', selector, '-show_entries', 'packet=pts_time,dts_time,size,flags,pos']
+  return ((await ffprobe([...entries, path])) as { packets: Packet[] }).packets
+}
+
+export interface Frame {
+  key_frame: number
+  pict_type: 'I' | 'P' | 'B'
+  best_effort_timestamp_time: string
+  interlaced_frame: number
+}
+/** Decodes every picture. */
+export async function frames(path: string, selector = 'v:0'): Promise<Frame[]> {
+  const entries = 'frame=key_frame,pict_type,best_effort_timestamp_time,interlaced_frame'
+  return ((await ffprobe(['-select_streams', selector, '-show_entries', entries, path])) as { frames: Frame[] }).frames
+}
+
+/** Kilobits that a stream's packets carry in each full second, by decoding time. */
+export async function kbpsBySecond(path: string, selector = 'v:0'): Promise<number[]> {
+  const list = await packets(path, selector)
+  const times = list.map((packet) => Number(packet.dts_time ?? packet.pts_time))
+  const start = Math.min(...times)
+  const sums: number[] = []
+  for (const [index, packet] of list.entries()) {
+    const second = Math.floor((times[index] ?? 0) - start + 1e-6)
+    sums[second] = (sums[second] ?? 0) + (Number(packet.size) * 8) / 1000
+  }
+  return sums
+}
+
+/** One colour: the mean of a picture's Y, U and V at `second`, as 8-bit limited-range values straight from the decoder. */
+export async function meanColor(path: string, second = 0): Promise<[number, number, number]> {
+  const { width, height } = await stream(path, 'video')
+  const raw = await ffmpeg([
+    '-ss',
+    `${second}`,
+    '-i',
+    path,
+    '-frames:v',
+    '1',
+    '-pix_fmt',
+    'yuv420p',
+    '-f',
+    'rawvideo',
+    '-',
+  ])
+  const mean = (from: number, length: number) =>
+    raw.subarray(from, from + length).reduce((sum, value) => sum + value, 0) / length
+  const luma = width * height
+  const chroma = Math.ceil(width / 2) * Math.ceil(height / 2)
+  return [mean(0, luma), mean(luma, chroma), mean(luma + chroma, chroma)]
+}
+
+/** Rates in kbps between the clock references of a transport stream, and how many packets broke their counter. */
+export async function transportRates(path: string): Promise<{ kbps: number[]; counterErrors: number }> {
+  const bytes = await readFile(path)
+  const kbps: number[] = []
+  const counters = new Map<number, number>()
+  let last: { at: number; clock: number } | undefined
+  let counterErrors = 0
+  for (let at = 0; at + 188 <= bytes.length; at += 188) {
+    const pid = bytes.readUInt16BE(at + 1) & 0x1fff
+    if (pid === 0x1fff) continue
+    const control = bytes.readUInt8(at + 3)
+    if ((control & 0x10) !== 0) {
+      const previous = counters.get(pid)
+      if (previous !== undefined && ((previous + 1) & 15) !== (control & 15)) counterErrors += 1
+      counters.set(pid, control & 15)
+    }
+    const hasClock = (control & 0x20) !== 0 && bytes.readUInt8(at + 4) >= 7 && (bytes.readUInt8(at + 5) & 0x10) !== 0
+    if (!hasClock) continue
+    const base = bytes.readUInt32BE(at + 6) * 2 + (bytes.readUInt8(at + 10) >> 7)
+    const clock = base * 300 + (((bytes.readUInt8(at + 10) & 1) << 8) | bytes.readUInt8(at + 11))
+    if (last !== undefined) kbps.push(((at - last.at) * 8 * 27_000_000) / (clock - last.clock) / 1000)
+    last = { at, clock }
+  }
+  return { kbps, counterErrors }
+}
+
+/** A real clip that is not part of the repository. Skips the test where it is absent; REQUIRE_ALL=1 makes that a failure. */
+export function realClip(context: TestContext, name: string): string {
+  const directory = process.env['TEST_MEDIA_DIR'] ?? resolve(import.meta.dirname, '../../../../shared/media')
+  const path = join(directory, name)
+  if (existsSync(path)) return path
+  const message = `${name} is not in ${directory}; set TEST_MEDIA_DIR`
+  if (process.env['REQUIRE_ALL'] === '1') throw new Error(message)
+  return context.skip(message)
+}

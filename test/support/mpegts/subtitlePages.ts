@@ -1,0 +1,71 @@
+// In charge of: display sets of DVB subtitles, and putting them into a transport stream that ffmpeg made (ETSI EN 300 743).
+// Not in charge of: regions and objects; the pages state them but show nothing.
+import { pesStamps } from '../../../transcoder/formats/mpegts/clock.ts'
+import { payloadOf, pidOf, startsUnit } from '../../../transcoder/formats/mpegts/packet.ts'
+import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
+import { isVideo, readPat, readPmt, writePmt } from '../../../transcoder/formats/mpegts/programTables.ts'
+import { pesHeader } from '../../../transcoder/formats/tsMultiplexer/pesHeader.ts'
+import { packetsOf } from './cueClips.ts'
+
+/** subtitling_descriptor: German, for no aspect ratio in particular, pages 1 and 1. */
+export const DESCRIPTOR = [0x59, 8, 0x64, 0x65, 0x75, 0x10, 0, 1, 0, 1]
+
+export interface Page {
+  /** After the first frame. */
+  seconds: number
+  /** page_state: an acquisition point, or one that changes the page before. */
+  state?: 'whole' | 'change'
+  /** page_time_out in seconds. */
+  timeOut?: number
+  regions?: number
+}
+
+/** A display set: one page composition and its end. */
+export function displaySet({ state = 'whole', timeOut = 30, regions = 1 }: Page): Uint8Array {
+  const page = [
+    timeOut,
+    state === 'whole' ? 0x04 : 0,
+    ...Array.from({ length: regions }, () => [0, 0, 0, 10, 0, 10]).flat(),
+  ]
+  return Uint8Array.of(0x20, 0, 0x0f, 0x10, 0, 1, 0, page.length, ...page, 0x0f, 0x80, 0, 1, 0, 0, 0xff)
+}
+
+/** All of them stand before the first packet of video. */
+export function withSubtitles(bytes: Uint8Array, pid: number, pages: readonly Page[]): Buffer {
+  const [pat, pmt] = [new SectionAssembler(), new SectionAssembler()]
+  const out: Uint8Array[] = []
+  let mapPid: number | null = null
+  let videoPid: number | null = null
+  let mapCounter = 0
+  let isPlaced = false
+  for (const packet of packetsOf(bytes)) {
+    const own = pidOf(packet)
+    if (own === 0) for (const section of pat.push(packet)) mapPid = readPat(section)?.values().next().value ?? mapPid
+    const stamps = own === videoPid && startsUnit(packet) && !isPlaced ? pesStamps(payloadOf(packet)) : null
+    if (stamps !== null) {
+      out.push(...pages.map((page, at) => packetOf(pid, at, stamps.pts + Math.round(page.seconds * 90_000), page)))
+      isPlaced = true
+    }
+    if (own !== mapPid) out.push(packet)
+    else
+      for (const section of pmt.push(packet)) {
+        const map = readPmt(section)!
+        videoPid = map.streams.find(isVideo)!.pid
+        const streams = [...map.streams, { type: 0x06, pid, descriptors: Uint8Array.from(DESCRIPTOR) }]
+        const packets = toPackets(writePmt({ ...map, streams }), mapPid, mapCounter)
+        mapCounter += packets.length
+        out.push(...packets)
+      }
+  }
+  return Buffer.concat(out)
+}
+
+function packetOf(pid: number, counter: number, pts: number, page: Page): Uint8Array {
+  const media = displaySet(page)
+  const header = pesHeader(0xbd, pts, media.length)
+  const packet = new Uint8Array(188).fill(0xff)
+  packet.set([0x47, 0x40 | (pid >> 8), pid & 0xff, 0x30 | (counter & 15), 183 - header.length - media.length, 0])
+  packet.set(header, 188 - header.length - media.length)
+  packet.set(media, 188 - media.length)
+  return packet
+}

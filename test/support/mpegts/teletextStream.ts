@@ -1,0 +1,59 @@
+// In charge of: teletext in a transport stream that ffmpeg made, which cannot write any (ETSI EN 300 472).
+// Not in charge of: pages; the lines hold one character.
+import { onClock, pesStamps } from '../../../transcoder/formats/mpegts/clock.ts'
+import { payloadOf, pidOf, startsUnit } from '../../../transcoder/formats/mpegts/packet.ts'
+import { SectionAssembler, toPackets } from '../../../transcoder/formats/mpegts/section.ts'
+import { isVideo, readPat, readPmt, writePmt } from '../../../transcoder/formats/mpegts/programTables.ts'
+import { pesHeader } from '../../../transcoder/formats/tsMultiplexer/pesHeader.ts'
+import { packetsOf } from './cueClips.ts'
+
+/** teletext_descriptor: German, an initial page, magazine 1, page 0. */
+const DESCRIPTOR = [0x56, 5, 0x64, 0x65, 0x75, 0x09, 0x00]
+/** ffmpeg sends a picture 0.7 s before its time, and reads teletext as of 0.14 s behind the clock at most. */
+const AHEAD_TICKS = 54_000
+const HEADER_BYTES = 45
+const UNIT_BYTES = 46
+
+/** One PES packet for every picture, with its PTS, in one transport packet. */
+function teletext(pid: number, counter: number, pts: number): Uint8Array {
+  const packet = new Uint8Array(188).fill(0xff)
+  packet.set([0x47, 0x40 | (pid >> 8), pid & 0xff, 0x10 | (counter & 15)])
+  // Longer by stuffing, as the standard has it, so that the data units end with the packet.
+  packet.set(pesHeader(0xbd, pts, 184 - 14), 4)
+  packet[4 + 8] = HEADER_BYTES - 9
+  packet[4 + HEADER_BYTES] = 0x10
+  for (let unit = 0; unit < 3; unit++) {
+    const at = 4 + HEADER_BYTES + 1 + unit * UNIT_BYTES
+    packet.set([0x02, 0x2c, 0xe0 | (7 + unit), 0xe4], at)
+    packet.fill(0x20, at + 4, at + UNIT_BYTES)
+  }
+  return packet
+}
+
+export function withTeletext(bytes: Uint8Array, pid: number): Buffer {
+  const [pat, pmt] = [new SectionAssembler(), new SectionAssembler()]
+  const out: Uint8Array[] = []
+  let mapPid: number | null = null
+  let videoPid: number | null = null
+  let counter = 0
+  let mapCounter = 0
+  for (const packet of packetsOf(bytes)) {
+    const own = pidOf(packet)
+    if (own === 0) for (const section of pat.push(packet)) mapPid = readPat(section)?.values().next().value ?? mapPid
+    if (own !== mapPid) out.push(packet)
+    else
+      for (const section of pmt.push(packet)) {
+        const map = readPmt(section)!
+        videoPid = map.streams.find(isVideo)!.pid
+        const streams = [...map.streams, { type: 0x06, pid, descriptors: Uint8Array.from(DESCRIPTOR) }]
+        const packets = toPackets(writePmt({ ...map, streams }), mapPid, mapCounter)
+        mapCounter += packets.length
+        out.push(...packets)
+      }
+    const stamps = own === videoPid && startsUnit(packet) ? pesStamps(payloadOf(packet)) : null
+    if (stamps === null) continue
+    out.push(teletext(pid, counter, onClock(stamps.dts - AHEAD_TICKS)))
+    counter += 1
+  }
+  return Buffer.concat(out)
+}

@@ -1,0 +1,115 @@
+// In charge of: real clips, real tasks and a real engine for tests of whole runs.
+// Not in charge of: what is expected of them.
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { validateJob } from '#contract/job/validateJob.ts'
+import { TASK_PROTOCOL, type RunRequest, type TaskDescription } from '#contract/task/protocol.ts'
+import { locateEngine, type Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import { createLog } from '../../../transcoder/log.ts'
+import type { RunContext } from '../../../transcoder/pipeline/runTask.ts'
+import { readSettings } from '../../../transcoder/settings.ts'
+import type { FakeDoor } from './fakeTaskApi.ts'
+
+const run = promisify(execFile)
+
+export interface Bench {
+  engine: Engine
+  directory: string
+  workDir: string
+  lines: string[]
+  context(): RunContext
+  /** Names of what the runs left in their working directory. */
+  leftOvers(): Promise<string[]>
+  remove(): Promise<void>
+}
+
+export async function openBench(): Promise<Bench> {
+  const engine = await locateEngine(process.env)
+  const directory = await mkdtemp(join(tmpdir(), 'run-test-'))
+  const workDir = join(directory, 'work')
+  const lines: string[] = []
+  return {
+    engine,
+    directory,
+    workDir,
+    lines,
+    context: () => ({
+      engine,
+      settings: { ...readSettings({}), workDir },
+      log: createLog((line) => void lines.push(line)),
+      halt: new AbortController(),
+      source: { backoff: { baseMs: 1, maxMs: 5 }, giveUpMs: 2000 },
+    }),
+    leftOvers: () => readdir(workDir).catch(() => []),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+/** A test picture with a tone. `format` is a muxer's name. */
+export async function makeClip(bench: Bench, seconds: number, format: 'mp4' | 'mpegts' = 'mp4'): Promise<Buffer> {
+  const file = join(bench.directory, `clip-${seconds}.${format}`)
+  const picture = `-f lavfi -i testsrc2=s=320x180:r=25:d=${seconds}`
+  const tone = `-f lavfi -i sine=frequency=440:sample_rate=48000:duration=${seconds}`
+  const coding = `-c:v libx264 -preset ultrafast -g 25 -pix_fmt yuv420p -c:a aac -shortest -f ${format}`
+  await run(bench.engine.ffmpeg, [...`-nostdin -y -v error ${picture} ${tone} ${coding}`.split(' '), file])
+  return readFile(file)
+}
+
+export interface JobShape {
+  container: 'mp4' | 'ts'
+  /** Kilobits per second of each rendition. */
+  bitrates?: number[]
+  quality?: 'good' | 'better' | 'best'
+}
+
+export function describeTask(shape: JobShape): TaskDescription {
+  const { container, bitrates = [400], quality = 'good' } = shape
+  const validation = validateJob(
+    {
+      input: 'https://example.com/clip.mp4',
+      output_container: container,
+      video_codec: 'h.264',
+      h264_quality: quality,
+      cloud_credentials: { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } },
+      videoProfiles: bitrates.map((bitrate, index) => ({
+        output: `out/v${index}.${container}`,
+        width: 320,
+        height: 180,
+        video_bitrate: bitrate,
+      })),
+      audioProfiles: [{ audio_codec: 'aac', audio_channels: 2, audio_bitrate: 96, source_stream: 1 }],
+    },
+    { baseUrl: 'http://127.0.0.1' },
+  )
+  if (!validation.ok) throw new Error(JSON.stringify(validation.problems))
+  return {
+    protocol: TASK_PROTOCOL,
+    task_id: 't-1',
+    job_id: 'j-1',
+    attempt: 1,
+    kind: 'transcode',
+    config: validation.config,
+    plan: null,
+    input_name: 'clip.mp4',
+    max_attempt_ms: 600_000,
+    takes: { source: false, preview: false, log: false, subtitles: true },
+  }
+}
+
+export function requestFor(door: FakeDoor, attempt = 1): RunRequest {
+  return { protocol: TASK_PROTOCOL, task_id: 't-1', attempt, token: door.token, door: door.url }
+}
+
+/** Processes whose command line mentions a text: an ffmpeg that outlived its run. */
+export async function processesNaming(text: string): Promise<number[]> {
+  const found: number[] = []
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue
+    const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
+    if (command.includes(text) && command.includes('ffmpeg')) found.push(Number(entry))
+  }
+  return found
+}

@@ -1,0 +1,349 @@
+// In charge of: a door that is strict about the protocol and unfaithful on demand: cuts, refusals, silence, changed versions.
+// Not in charge of: what the real door does behind the protocol. A breach of the protocol is kept in `breaches`, and tests look there.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { attemptLog, MAX_LOG_BYTES, MAX_PREVIEW_BYTES, type AttemptLog } from '#contract/task/reportSchemas.ts'
+import { jpegSize } from '#contract/formats/jpegSize.ts'
+import { placesOf, type Sending } from '#contract/task/allowedOutputs.ts'
+import {
+  attemptDirectory,
+  estimatePost,
+  failPost,
+  finishPost,
+  MAX_DOOR_BODY_BYTES,
+  planPost,
+  progressPost,
+  sourcePost,
+  uploadRequest,
+  type EstimatePost,
+  type FailPost,
+  type FinishPost,
+  type HlsDescription,
+  type PlanPost,
+  type ProgressPost,
+  type SourcePost,
+  type TaskDescription,
+} from '#contract/task/protocol.ts'
+import type * as z from 'zod/mini'
+
+/** Returns true when it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
+export type Fault = (call: {
+  request: IncomingMessage
+  response: ServerResponse
+  n: number
+}) => boolean | Promise<boolean>
+
+export type Operation =
+  | 'task'
+  | 'plan'
+  | 'input'
+  | 'hls'
+  | 'piece'
+  | 'logo'
+  | 'source'
+  | 'preview'
+  | 'log'
+  | 'uploads'
+  | 'part'
+  | 'output'
+  | 'progress'
+  | 'finish'
+  | 'estimate'
+  | 'fail'
+
+interface Upload {
+  path: string
+  partSize: number
+  parts: Map<number, Buffer>
+  order: number[]
+}
+
+export interface FakeSource {
+  bytes: Buffer
+  etag?: string
+  ranges?: boolean
+  /** False: chunked, without a length. */
+  length?: boolean
+}
+
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+export class FakeDoor {
+  readonly token = 'attempt-token-0123456789abcdef'
+  readonly breaches: string[] = []
+  readonly faults: Partial<Record<Operation, Fault>> = {}
+  readonly counts = new Map<Operation, number>()
+  readonly inputRanges: string[] = []
+  readonly uploads = new Map<string, Upload>()
+  /** What was put at the output address, by its path; the last one counts. */
+  readonly outputs = new Map<string, Buffer>()
+  readonly plans: PlanPost[] = []
+  readonly beats: ProgressPost[] = []
+  readonly fails: FailPost[] = []
+  readonly sources: SourcePost[] = []
+  readonly previews: Buffer[] = []
+  readonly logs: AttemptLog[] = []
+  finished: FinishPost | null = null
+  estimated: EstimatePost | null = null
+  source: FakeSource
+  logo: Buffer = Buffer.alloc(0)
+  /** What the playlist at the input consists of; its only track has these segments. */
+  hls: { description: HlsDescription; init?: Buffer; segments: Buffer[] } | null = null
+  task: TaskDescription | null = null
+  storedPlan: unknown = null
+  partSize = 8 * 1024 * 1024
+  verdict: 'continue' | 'cancel' | 'stop' = 'continue'
+  url = ''
+  readonly #server: Server
+  readonly #waiters: { test: () => boolean; resolve: () => void }[] = []
+
+  constructor(source: FakeSource = { bytes: Buffer.alloc(0) }) {
+    this.source = source
+    this.#server = createServer((request, response) => {
+      this.#route(request, response)
+        .catch((error: unknown) => {
+          this.breaches.push(String(error))
+          response.destroy()
+        })
+        .finally(() => this.#wake())
+    })
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  /** Resolves once `test` holds; it is asked again after every request. */
+  until(test: () => boolean): Promise<void> {
+    if (test()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ test, resolve }))
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters.splice(0)) {
+      if (waiter.test()) waiter.resolve()
+      else this.#waiters.push(waiter)
+    }
+  }
+
+  /** The objects of the commit, put together from their parts. */
+  objects(): Map<string, Buffer> {
+    const objects = new Map<string, Buffer>()
+    for (const object of this.finished?.objects ?? []) {
+      const upload = this.uploads.get(object.upload)
+      if (!upload) throw new Error(`unknown upload ${object.upload}`)
+      const parts = object.parts.map(({ n, etag }, index) => {
+        const part = upload.parts.get(n)
+        if (n !== index + 1 || !part) throw new Error(`part ${n} of ${object.path} is missing or out of order`)
+        if (etag !== `"${sha256(part).slice(0, 16)}"`) throw new Error(`wrong etag of part ${n}`)
+        if (index < object.parts.length - 1 && part.length !== upload.partSize)
+          throw new Error(`part ${n} is too small`)
+        return part
+      })
+      const whole = Buffer.concat(parts)
+      if (whole.length !== object.size || sha256(whole) !== object.sha256)
+        throw new Error(`${object.path} has another size or hash than was declared`)
+      objects.set(object.path, whole)
+    }
+    return objects
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? ''
+    const piece = /^\/task\/[a-z0-9-]+\/input\/hls(?:\/p\/0\/(?:maps\/0|segments\/(\d+)))?$/.exec(url)
+    const output = /^\/task\/[a-z0-9-]+\/output\/(.+)$/.exec(url)
+    const match =
+      /^\/task\/([a-z0-9-]+)(?:\/(plan|input|logo|source|preview|log|uploads|progress|finish|estimate|fail)(?:\/([^/]+)\/(\d+))?)?$/.exec(
+        url,
+      )
+    if (!match && !output && !piece) {
+      this.breaches.push(`no such address: ${request.method} ${url}`)
+      return json(response, 404, { error: { code: 'not_found', message: url } })
+    }
+    const hls = piece && (url.endsWith('/hls') ? 'hls' : 'piece')
+    const operation = (hls ??
+      (output ? 'output' : match?.[4] === undefined ? (match?.[2] ?? 'task') : 'part')) as Operation
+    if (request.headers.authorization !== `Bearer ${this.token}`) {
+      this.breaches.push(`wrong token on ${operation}`)
+      return json(response, 401, { error: { code: 'unauthorized', message: 'token' } })
+    }
+    const n = (this.counts.get(operation) ?? 0) + 1
+    this.counts.set(operation, n)
+    if (await this.faults[operation]?.({ request, response, n })) return
+    switch (operation) {
+      case 'task':
+        return json(response, 200, this.task)
+      case 'input':
+        return this.input(request, response)
+      case 'hls':
+        return json(response, 200, this.hls!.description)
+      case 'piece': {
+        const bytes = piece![1] === undefined ? this.hls!.init! : this.hls!.segments[Number(piece![1])]!
+        response.writeHead(200, { 'content-length': String(bytes.length) }).end(bytes)
+        return
+      }
+      case 'logo':
+        response.writeHead(200, { 'content-type': 'image/png' }).end(this.logo)
+        return
+      case 'source': {
+        const post = this.#parse(sourcePost, await body(request))
+        if (post) this.sources.push(post)
+        return json(response, 200, {})
+      }
+      case 'preview': {
+        const bytes = await body(request)
+        if (jpegSize(bytes) === null || bytes.length > MAX_PREVIEW_BYTES) this.breaches.push('a preview that is none')
+        this.previews.push(bytes)
+        return json(response, 200, {})
+      }
+      case 'log': {
+        const bytes = await body(request)
+        if (bytes.length > MAX_LOG_BYTES) this.breaches.push(`a log of ${bytes.length} bytes`)
+        const post = this.#parse(attemptLog, bytes)
+        if (post) this.logs.push(post)
+        return json(response, 200, {})
+      }
+      case 'part':
+        return this.#part(request, response, decodeURIComponent(match![3]!), Number(match![4]))
+      case 'output':
+        return this.#output(request, response, output![1]!.split('/').map(decodeURIComponent))
+      case 'plan': {
+        const post = this.#parse(planPost, await body(request))
+        if (post) this.plans.push(post)
+        const foreign = post && this.#places?.foreignIn(post.plan)
+        if (foreign) this.breaches.push(`the plan has ${foreign}, which is no output of the job`)
+        this.storedPlan ??= post?.plan
+        return json(response, 200, { plan: this.storedPlan })
+      }
+      case 'uploads': {
+        const post = this.#parse(uploadRequest, await body(request))
+        if (post) this.#place('parts', post.path, post.content_type)
+        // An id with everything in it that a path must not carry unescaped.
+        const upload = `up/${this.uploads.size + 1}?x=ä+b c`
+        this.uploads.set(upload, { path: post?.path ?? '', partSize: this.partSize, parts: new Map(), order: [] })
+        return json(response, 200, { upload, part_size: this.partSize })
+      }
+      case 'progress': {
+        const post = this.#parse(progressPost, await body(request))
+        if (post) this.beats.push(post)
+        return json(response, 200, { verdict: this.verdict })
+      }
+      case 'finish': {
+        this.finished = this.#parse(finishPost, await body(request)) as FinishPost
+        for (const { path, content_type: type } of this.finished.objects) this.#place('parts', path, type)
+        for (const { path, content_type: type } of this.finished.written) this.#place('written', path, type)
+        return json(response, 200, { state: 'committing' })
+      }
+      case 'estimate': {
+        this.estimated = this.#parse(estimatePost, await body(request)) as unknown as EstimatePost
+        return json(response, 200, { state: 'completed' })
+      }
+      case 'fail': {
+        const post = this.#parse(failPost, await body(request))
+        if (post) this.fails.push(post)
+        return json(response, 200, {})
+      }
+    }
+  }
+
+  /** Where the task's job may store; null for the tests that have no task. */
+  get #places() {
+    const { task } = this
+    return task && placesOf(task.config, task.input_name, attemptDirectory(task.job_id, task.attempt))
+  }
+
+  #place(sent: Sending, path: string, type: string): void {
+    const refusal = this.#places?.refusal(sent, path, type)
+    if (refusal) this.breaches.push(`${path} (${type}), sent as ${sent}, is no output of the job: its ${refusal}`)
+  }
+
+  #parse<T>(schema: z.ZodMiniType<T>, bytes: Buffer): T | undefined {
+    const parsed = schema.safeParse(JSON.parse(bytes.toString('utf8')))
+    if (!parsed.success) this.breaches.push(JSON.stringify(parsed.error.issues))
+    return parsed.data
+  }
+
+  async #part(request: IncomingMessage, response: ServerResponse, id: string, n: number): Promise<void> {
+    const upload = this.uploads.get(id)
+    const length = Number(request.headers['content-length'] ?? Number.NaN)
+    if (!upload) this.breaches.push(`unknown upload ${id}`)
+    if (!(length > 0)) this.breaches.push(`part ${n} without a length`)
+    if (length > MAX_DOOR_BODY_BYTES || length > (upload?.partSize ?? 0)) this.breaches.push(`part ${n} too large`)
+    const bytes = await body(request)
+    upload?.parts.set(n, bytes)
+    upload?.order.push(n)
+    json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
+  }
+
+  async #output(request: IncomingMessage, response: ServerResponse, elements: string[]): Promise<void> {
+    const length = Number(request.headers['content-length'] ?? Number.NaN)
+    const bytes = await body(request)
+    const path = elements.join('/')
+    const own = this.task && attemptDirectory(this.task.job_id, this.task.attempt)
+    if (!(length > 0) || length !== bytes.length) this.breaches.push(`${path} with another length than it said`)
+    if (length > MAX_DOOR_BODY_BYTES) this.breaches.push(`${path} is too large for one request`)
+    if (!request.headers['content-type']) this.breaches.push(`${path} without a type`)
+    if (!elements.slice(0, -1).includes(own ?? ''))
+      this.breaches.push(`${path} is not below the attempt's own directory`)
+    this.#place('put', path, request.headers['content-type'] ?? '')
+    this.outputs.set(path, bytes)
+    json(response, 200, { etag: `"${sha256(bytes).slice(0, 16)}"` })
+  }
+
+  /** Honest bytes of the source; faults may call it with `cutAfter` to send only that many of them. */
+  input(request: IncomingMessage, response: ServerResponse, cutAfter = Infinity): void {
+    const { bytes, etag = '"v1"', ranges = true, length = true } = this.source
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
+    this.inputRanges.push(request.headers.range ?? 'whole')
+    const condition = request.headers['if-match']
+    if (condition !== undefined && condition !== etag) {
+      response.setHeader('x-source-error', 'source_changed')
+      return json(response, 412, { error: { code: 'source_changed', message: 'The source has another version.' } })
+    }
+    let first = 0
+    let last = bytes.length - 1
+    const headers: Record<string, string> = { etag, 'accept-ranges': ranges ? 'bytes' : 'none' }
+    if (range && ranges) {
+      first = Number(range[1])
+      last = Math.min(last, Number(range[2]))
+      if (first > last) return void response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end()
+      headers['content-range'] = `bytes ${first}-${last}/${bytes.length}`
+    }
+    const slice = bytes.subarray(first, last + 1)
+    if (length) headers['content-length'] = String(slice.length)
+    response.writeHead(range && ranges ? 206 : 200, headers)
+    if (cutAfter >= slice.length) response.end(slice)
+    else response.write(slice.subarray(0, cutAfter), () => response.destroy())
+  }
+}
+
+export function json(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+export async function body(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/** Reproducible bytes that repeat nowhere near a range's length. */
+export function noise(length: number, seed = 1): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let state = seed
+  for (let at = 0; at < length; at++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    bytes[at] = state >>> 24
+  }
+  return bytes
+}

@@ -1,0 +1,72 @@
+// In charge of: tasks with segmented output against the strict door, and what a reader of the destination would see then.
+// Not in charge of: what is expected of it.
+import { dirname, join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { TaskDescription } from '#contract/task/protocol.ts'
+import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
+import { segmentsOf } from '../manifests/playlistSegments.ts'
+import type { FakeDoor } from './fakeTaskApi.ts'
+import { describeTask } from './attemptFixture.ts'
+
+/** `changes` as they stand in a job; below `out`, segments of 2 s, GOPs of 1 s. */
+export function segmentedTask(changes: Partial<JobConfig>, bitrates: number[] = [300]): TaskDescription {
+  const task = describeTask({ container: 'mp4', bitrates })
+  const profiles = task.config.videoProfiles.map((profile) => ({ ...profile, output: '' }))
+  const common = { bucket_output_path: 'out', segment_length: 2, videoProfiles: profiles }
+  return { ...task, config: { ...task.config, ...common, ...changes } }
+}
+
+/** Every object as it lies in the destination after the commit, by path. */
+export function destination(door: FakeDoor): Map<string, Buffer> {
+  const written = door.finished?.written ?? []
+  return new Map([
+    ...door.outputs,
+    ...door.objects(),
+    ...written.map(({ path, body }) => [path, Buffer.from(body)] as const),
+  ])
+}
+
+/** Init segment and segments of a media playlist one behind the other, as a player joins them. */
+export function joinedSegments(objects: ReadonlyMap<string, Buffer>, playlist: string): Buffer {
+  const text = objects.get(playlist)?.toString('utf8')
+  if (text === undefined) throw new Error(`no ${playlist} among ${[...objects.keys()].join(' ')}`)
+  return Buffer.concat(
+    segmentsOf(text).map(({ uri, range }) => {
+      const bytes = objects.get(join(dirname(playlist), decodeURIComponent(uri)))
+      if (bytes === undefined) throw new Error(`${playlist} names ${uri}, which is not there`)
+      return range === null ? bytes : bytes.subarray(range.offset, range.offset + range.bytes)
+    }),
+  )
+}
+
+/** Pictures that decode, of a file with or without sound. Throws where the decoder complains. */
+export async function pictures(engine: Engine, file: string): Promise<number> {
+  const words = [
+    '-nostdin',
+    '-v',
+    'error',
+    '-i',
+    file,
+    '-map',
+    '0:v',
+    '-fps_mode',
+    'passthrough',
+    '-f',
+    'framemd5',
+    '-',
+  ]
+  const { stdout, stderr } = await promisify(execFile)(engine.ffmpeg, words)
+  if (stderr !== '') throw new Error(stderr)
+  return stdout.split('\n').filter((line) => /^\d/.test(line)).length
+}
+
+/** Seconds of sound that decodes. Throws where the decoder complains. */
+export async function sound(engine: Engine, file: string): Promise<number> {
+  const words = ['-nostdin', '-v', 'error', '-i', file, '-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', '8000', '-']
+  const options = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const
+  const { stdout, stderr } = await promisify(execFile)(engine.ffmpeg, words, options)
+  if (stderr.length > 0) throw new Error(stderr.toString())
+  return stdout.length / 16_000
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# In charge of: installing the judges of test/node/validators on Debian, as root: Debian's packages, and with exact versions those of npm,
+# Python and Go. Not in charge of: ffmpeg and Node.js, which the project needs anyway.
+set -euo pipefail
+cd "$(dirname "$0")"
+export DEBIAN_FRONTEND=noninteractive
+
+packages=(
+  tstools mediainfo mediaconch
+  # Players. Chromium is not one of these: test/node/players has it.
+  firefox-esr vlc-bin vlc-plugin-base
+  webkit2gtk-driver xvfb
+  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
+  python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
+  python3 python3-venv
+)
+# Go 1.21 or newer builds them.
+command -v go >/dev/null || packages+=(golang-go)
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+
+npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+python3 -m venv python
+python/bin/pip --quiet --disable-pip-version-check install -r requirements.txt
+mkdir -p bin
+(
+  cd go
+  go build -mod=readonly -o ../bin ./cmd/dash ./cmd/transport \
+    github.com/Eyevinn/mp4ff/cmd/mp4ff-info github.com/Eyevinn/mp4ff/cmd/mp4ff-nallister github.com/Eyevinn/mp4ff/cmd/mp4ff-pslister
+)

@@ -1,0 +1,130 @@
+// The ledger's SQL on D1: what a large table must not make slow.
+import { env } from 'cloudflare:workers'
+import { expect, test } from 'vitest'
+import { apply } from '../../../worker/scheduler/applyEvent.ts'
+import {
+  deleteOldJobs,
+  findJob,
+  forgetIdempotency,
+  forgetSecrets,
+  insertJob,
+  insertTask,
+  listDeletedJobs,
+  listExpiredOutputs,
+  listOverdueJobs,
+  type NewJob,
+  setWarnings,
+} from '../../../worker/db/jobs.ts'
+import { findTask, listBusySlots, listNeglectedTasks, listWaitingTasks } from '../../../worker/db/tasks.ts'
+
+const wish = (jobId: string, priority = 0): NewJob => ({
+  jobId,
+  account: 'a',
+  config: '{}',
+  sealed: 'x',
+  warnings: '[]',
+  priority,
+  now: 1,
+  deadlineAt: 2,
+  retryOf: null,
+  webhook: null,
+  maxActive: 1e6,
+  inputName: 'x',
+  sought: '',
+})
+
+test('a place in the queue counts priority first, then age, and no further than 1,000', async () => {
+  const db = env.DB
+  const add = async (jobId: string, priority: number): Promise<number> => {
+    const job = wish(jobId, priority)
+    const [made] = await db.batch<{ id: number }>([
+      insertJob(db, job, null),
+      insertTask(db, job, `${jobId}-0`, 'transcode'),
+    ])
+    return made!.results[0]!.id
+  }
+  const place = async (id: number) => (await findJob(db, 'a', id))?.position
+  const first = await add('first', 0)
+  const second = await add('second', 0)
+  expect([await place(first), await place(second)]).toEqual([0, 1])
+  const urgent = await add('urgent', 5)
+  expect([await place(urgent), await place(first), await place(second)]).toEqual([0, 1, 2])
+  await db.prepare(`UPDATE tasks SET state = 'starting' WHERE id = 'urgent-0'`).run()
+  expect([await place(urgent), await place(second)]).toEqual([null, 1])
+  const more = (count: number) =>
+    db
+      .prepare(
+        `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at)
+         SELECT ?1 || '-' || value, ?2, 'a', 'transcode', 'queued', 1, 0, 0 FROM json_each(?3)`,
+      )
+      .bind(`more ${count}`, urgent, JSON.stringify(Array.from({ length: count }, (_, n) => n)))
+      .run()
+  await more(998)
+  expect(await place(second)).toBe(999)
+  await more(100)
+  expect(await place(second)).toBe(1000)
+})
+
+test('what is asked with every request and every minute reads no table from end to end', async () => {
+  const db = env.DB
+  const plans: string[] = []
+  const explaining = {
+    prepare(sql: string) {
+      const statement = {
+        bind(...values: unknown[]) {
+          asked = values
+          return statement
+        },
+        async all() {
+          const { results } = await db
+            .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+            .bind(...asked)
+            .all()
+          plans.push(...(results as { detail: string }[]).map(({ detail }) => `${detail}   of   ${sql}`))
+          return { results: [] }
+        },
+        first: () => statement.all().then(() => null),
+        run: () => statement.all(),
+      }
+      let asked: unknown[] = []
+      return statement
+    },
+  } as unknown as D1Database
+  await findJob(explaining, 'a', 1)
+  await findTask(explaining, 'x')
+  await listBusySlots(explaining, 1)
+  await listWaitingTasks(explaining, 1, 1)
+  await listNeglectedTasks(explaining, 1, 1, 1, 1)
+  await listOverdueJobs(explaining, 1, 1)
+  await listExpiredOutputs(explaining, 1, 1)
+  await listDeletedJobs(explaining, 1)
+  await deleteOldJobs(explaining, 1, 1)
+  await forgetSecrets(explaining, 1)
+  await forgetIdempotency(explaining, 1)
+  await insertJob(explaining, wish('x'), null).all()
+  const scans = plans.filter((plan) => /^SCAN (jobs|tasks|idempotency|other)\b(?!.* INDEX )/.test(plan))
+  expect(scans).toEqual([])
+  // Nor do these go through every job that has ended.
+  for (const [index, statement] of [
+    ['jobs_sealed', 'SET sealed = NULL'],
+    ['jobs_with_outputs', 'outputs IS NOT NULL LIMIT'],
+    ['jobs_unfinished', 'jobs.deadline_at <'],
+    ['tasks_at_work', 'CASE tasks.state'],
+    ['tasks_waiting', 'AS position'],
+  ] as const)
+    expect(
+      plans.some((plan) => plan.includes(`INDEX ${index}`) && plan.includes(statement)),
+      index,
+    ).toBe(true)
+})
+
+test('the warnings of a job that has ended do not change, whoever still had some to add (I2)', async () => {
+  const job = wish('ended')
+  await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'ended-0', 'transcode')])
+  const warnings = () => env.DB.prepare(`SELECT warnings FROM jobs WHERE job_id = 'ended'`).first('warnings')
+  await setWarnings(env.DB, 'ended', '[1]')
+  expect(await warnings()).toBe('[1]')
+  expect((await apply(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
+  await setWarnings(env.DB, 'ended', '[1,2]')
+  expect(await warnings()).toBe('[1]')
+})

@@ -1,0 +1,107 @@
+// In charge of: what the Worker does with settings that are numbers: 0 is one, and what is none is told, not replaced.
+import { env } from 'cloudflare:workers'
+import { afterEach, expect, test, vi } from 'vitest'
+import { settings } from '../../../worker/env.ts'
+import { ask } from '../support/appRequest.ts'
+import { job, KEY } from '../support/apiClient.ts'
+
+const other = (change: Record<string, unknown>): Env => ({ ...env, ...change })
+const spoken = vi.spyOn(console, 'error')
+afterEach(() => spoken.mockClear())
+
+test.each([
+  ['MAX_STORED_UPLOAD_BYTES', '50GB', 'a whole number of at least 0'],
+  ['MAX_STORED_UPLOAD_BYTES', '-1', 'a whole number of at least 0'],
+  ['REQUESTS_PER_MINUTE', 'many', 'a whole number of at least 1'],
+  ['REQUESTS_PER_MINUTE', '0', 'a whole number of at least 1'],
+  ['MAX_ACTIVE_JOBS', '1.5', 'a whole number of at least 0'],
+  ['MAX_SLOTS', 'none', 'a whole number of at least 1'],
+  ['LEASE_SECONDS', '0', 'a number above 0'],
+  ['EGRESS', 'Listed', 'platform, pinned or listed'],
+])('%s = %j is refused: no request of a key is taken, /health and the log say why', async (name, value, expects) => {
+  const where = other({ TRANSCODER_URLS: '', [name]: value })
+  const sentence = `${name} must be ${expects}`
+  const [status, health] = await ask(where, 'GET', '/health')
+  expect([status, health.status]).toEqual([503, 'not_ready'])
+  expect(health.missing).toEqual([expect.stringContaining(sentence)])
+  const [refused, answer] = await ask(where, 'GET', '/api/v0/job', undefined, KEY)
+  expect([refused, answer.error.code]).toEqual([503, 'unavailable'])
+  expect(answer.error.message).toContain(sentence)
+  // Once, not with every request.
+  expect(spoken.mock.calls.filter(([line]) => String(line).includes(sentence))).toHaveLength(1)
+})
+
+/** A database of which each statement answers with that. */
+function failing(message: string): D1Database {
+  const answer = async (): Promise<never> => {
+    throw new Error(message)
+  }
+  const statement = { bind: () => statement, first: answer, all: answer, run: answer, raw: answer }
+  return { prepare: () => statement, batch: answer, exec: answer } as unknown as D1Database
+}
+
+/** What D1 says where the disk is full (tried with workerd on a full tmpfs), and what it may say of other troubles. */
+test.each([
+  'internal error; reference = qtcqjs9h4600hmenpbg4nfg6',
+  'D1_ERROR: database or disk is full: SQLITE_FULL',
+  'D1_ERROR: disk I/O error: SQLITE_IOERR',
+  'D1_ERROR: unable to open database file: SQLITE_CANTOPEN',
+  'D1_ERROR: Failed to get session commit token',
+  'D1_ERROR: Network connection lost.',
+])('a database that says “%s” is away: 503 for reads and writes, and /health says so', async (message) => {
+  const where = other({ DB: failing(message) })
+  const read = await ask(where, 'GET', '/api/v0/job/1', undefined, KEY)
+  const list = await ask(where, 'GET', '/api/v0/job', undefined, KEY)
+  const written = await ask(where, 'POST', '/api/v0/job', job(), KEY)
+  for (const [status, answer] of [read, list, written])
+    expect([status, answer.error.code]).toEqual([503, 'unavailable'])
+  const [status, health] = await ask(where, 'GET', '/health')
+  expect([status, health.missing]).toEqual([
+    503,
+    ['the database cannot be read or written now (is its disk full?); the log has what it answered'],
+  ])
+  expect(spoken.mock.calls.some(([line]) => String(line).includes(message))).toBe(true)
+})
+
+test('a database without tables is told as that', async () => {
+  const where = other({ DB: failing('D1_ERROR: no such table: jobs: SQLITE_ERROR') })
+  const [status, health] = await ask(where, 'GET', '/health')
+  expect([status, health.missing]).toEqual([503, [expect.stringContaining('has no tables (npm run migrate')]])
+})
+
+test('0 bytes of uploads are a bound, and so are 0 jobs', async () => {
+  const where = other({ MAX_STORED_UPLOAD_BYTES: '0', MAX_ACTIVE_JOBS: '0' })
+  expect((await ask(where, 'GET', '/health'))[0]).toBe(200)
+  const [, limits] = await ask(where, 'GET', '/api/v0/limits')
+  expect(limits.quotas).toMatchObject({ stored_upload_bytes: 0, active_jobs: 0 })
+  const [status, answer] = await ask(where, 'POST', '/uploads', 'x', KEY)
+  expect([status, answer.error.code]).toEqual([429, 'quota_exceeded'])
+})
+
+test('what is empty is the default, and a number may be one of TOML', () => {
+  const empty = {
+    MAX_SLOTS: '',
+    LEASE_SECONDS: '',
+    MAX_ACTIVE_JOBS: '',
+    MAX_STORED_UPLOAD_BYTES: '',
+    REQUESTS_PER_MINUTE: '',
+  }
+  const bare = { TRANSCODER_URLS: '', EGRESS: '' }
+  expect(settings(other({ ...bare, ...empty }))).toMatchObject({
+    problems: [],
+    egress: 'platform',
+    maxSlots: 1,
+    leaseMs: 30_000,
+    maxActiveJobs: 10_000,
+    maxStoredUploadBytes: null,
+    requestsPerMinute: null,
+  })
+  const given = { MAX_SLOTS: 3, LEASE_SECONDS: '0.5', MAX_STORED_UPLOAD_BYTES: '1e12', REQUESTS_PER_MINUTE: ' 60 ' }
+  expect(settings(other({ ...bare, ...given }))).toMatchObject({
+    problems: [],
+    maxSlots: 3,
+    leaseMs: 500,
+    maxStoredUploadBytes: 1e12,
+    requestsPerMinute: 60,
+  })
+})

@@ -1,0 +1,212 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { expect, test } from 'vitest'
+import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
+import { apply } from '../../../worker/scheduler/applyEvent.ts'
+import { sweep } from '../../../worker/reconciler.ts'
+import { call, job, post } from '../support/apiClient.ts'
+import type { Attempt } from '../support/fakeTranscoder.ts'
+import { noProgress } from '../support/fakeTranscoder.ts'
+import { moveClock, started, status, transcoders } from '../support/jobFixture.ts'
+
+const DRY = '/api/v0/job?dry_run=true'
+
+async function create(path = DRY, init: { headers?: Record<string, string> } = {}): Promise<any> {
+  const response = await post(path, job(), init)
+  return { http: response.status, ...(await response.json<any>()) }
+}
+
+const found = { version: 1, plan: { outputs: [] } }
+function estimate(attempt: Attempt, change: Record<string, unknown> = {}): Promise<Response> {
+  const warnings = [{ code: 'deinterlaced', field: 'videoProfiles[0]', message: 'so it is' }]
+  const progress = { ...noProgress, phase: 'probing' }
+  return attempt.door('POST', '/estimate', { estimate: found, warnings, progress, ...change })
+}
+
+async function objects(): Promise<string[]> {
+  return (await env.BUCKET.list()).objects.map((object) => `${object.key} ${object.etag}`)
+}
+
+test('a dry run ends with its estimate, and nothing is in the store', async () => {
+  const before = await objects()
+  const created = await create()
+  expect(created).toMatchObject({ http: 200, dry_run: true, status: { dry_run: true, estimate: null, state: 'ready' } })
+  const id = created._auto_generated_id_
+  const attempt = await transcoders.next()
+  // A transcoder of before knows protocol 1 only, and refuses instead of encoding.
+  expect(attempt.run.protocol).toBe(2)
+  expect(await (await attempt.door('GET', '')).json()).toMatchObject({ kind: 'plan', protocol: 2, plan: null })
+  await attempt.beat({ phase: 'probing' })
+  expect(await status(id)).toMatchObject({ phase: 'probing', tcode_progress: '0', xfer_progress: '0', dry_run: true })
+
+  const answer = await estimate(attempt)
+  expect([answer.status, await answer.json()]).toEqual([200, { state: 'completed' }])
+  const end = await status(id)
+  expect(end).toMatchObject({
+    state: 'ready',
+    job_completed: true,
+    phase: 'done',
+    tcode_progress: '100',
+    xfer_progress: '100',
+    tcode_time: null,
+    tcode_speed: '-1',
+    xfer_speed: '-1.0',
+    error: null,
+    outputs: [],
+    dry_run: true,
+    estimate: found,
+    warnings: [{ code: 'deinterlaced' }],
+  })
+  const { jobs } = await (await call('/api/v0/job?limit=1')).json<any>()
+  expect(jobs[0]).toMatchObject({ _auto_generated_id_: id, status: { dry_run: true, estimate: found } })
+  expect(await objects()).toEqual(before)
+  // Said again after a lost answer: answered again. Said otherwise: not changed.
+  expect((await estimate(attempt, { estimate: { version: 9 } })).status).toBe(200)
+  expect((await status(id)).estimate).toEqual(found)
+  expect((await call(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(409)
+  // The slot is free again.
+  await create('/api/v0/job')
+  await started()
+})
+
+test('the door takes no output of a dry run, and no estimate of a job', async () => {
+  const before = await objects()
+  await create()
+  const dry = await started()
+  const upload = await dry.door('POST', '/uploads', { path: 'a.mp4', content_type: 'video/mp4', expected_size: 5 })
+  expect(upload.status).toBe(409)
+  const object = { path: 'a.mp4', upload: btoa('["a.mp4","x"]').replaceAll('=', ''), size: 1, sha256: '0'.repeat(64) }
+  const finish = await dry.finish([
+    { ...object, content_type: 'video/mp4', parts: [{ n: 1, etag: 'e' }], profile: 0, role: 'media' },
+  ])
+  expect(finish.status).toBe(409)
+  expect(await objects()).toEqual(before)
+  expect((await estimate(dry)).status).toBe(200)
+
+  const { _auto_generated_id_: id } = await create('/api/v0/job?dry_run=false')
+  const real = await started()
+  expect((await estimate(real)).status).toBe(409)
+  expect(await status(id)).toMatchObject({ state: 'running', dry_run: false, estimate: null })
+})
+
+test('an attempt that lost its lease estimates nothing; the next one does', async () => {
+  const { _auto_generated_id_: id } = await create()
+  const first = await started()
+  moveClock(10 * 60_000)
+  await runDurableObjectAlarm(env.MONITOR.get(env.MONITOR.idFromName(first.run.task_id.slice(0, -2))))
+  moveClock(2 * 60_000)
+  await sweep(env)
+  const second = await started()
+  expect(second.run).toMatchObject({ attempt: 2, protocol: 2 })
+  expect((await estimate(first, { estimate: { version: 0 } })).status).toBe(409)
+  expect(await status(id)).toMatchObject({ job_completed: false, estimate: null })
+  expect((await estimate(second)).status).toBe(200)
+  expect(await status(id)).toMatchObject({ job_completed: true, estimate: found })
+})
+
+test('a dry run is given up after as many lost attempts as a job', async () => {
+  const { _auto_generated_id_: id } = await create()
+  for (let n = 1; n <= MAX_LOST_ATTEMPTS; n++) {
+    const attempt = await started()
+    expect(attempt.run.attempt).toBe(n)
+    const task = { id: attempt.run.task_id, jobId: attempt.run.task_id.replace(/-0$/, '') }
+    await apply(env, task, { type: 'lost', attempt: n, ranMs: 0 })
+    moveClock(2 * 60_000)
+    await sweep(env)
+  }
+  expect(await status(id)).toMatchObject({ state: 'error', error: { code: 'attempts_exhausted' }, estimate: null })
+})
+
+test('a dry run that is cancelled tells its transcoder and keeps no estimate', async () => {
+  const { _auto_generated_id_: id } = await create()
+  const attempt = await started()
+  expect((await call(`/api/v0/job/${id}/cancel`, { method: 'POST' })).status).toBe(200)
+  expect(await attempt.beat()).toBe('cancel')
+  expect((await estimate(attempt)).status).toBe(409)
+  expect(await status(id)).toMatchObject({ state: 'cancelled', job_completed: true, dry_run: true, estimate: null })
+})
+
+test('what would end the job ends its dry run, with the same error', async () => {
+  const { _auto_generated_id_: id } = await create()
+  const attempt = await started()
+  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'no_video', message: 'none' } })
+  const end = await status(id)
+  expect(end).toMatchObject({ state: 'error', job_completed: true, error: { code: 'no_video' }, estimate: null })
+  expect(end.tcode_progress).not.toBe('100')
+})
+
+test('an Idempotency-Key is of a dry run or of a job, not of both', async () => {
+  const headers = { 'idempotency-key': 'one' }
+  const first = await create(DRY, { headers })
+  const again = await create(DRY, { headers })
+  expect(again).toEqual(first)
+  expect(await create('/api/v0/job', { headers })).toMatchObject({ http: 409, error: { code: 'idempotency_conflict' } })
+  const other = { 'idempotency-key': 'two' }
+  const real = await create('/api/v0/job?dry_run=false', { headers: other })
+  // Not asked for and refused is the same.
+  expect(await create('/api/v0/job', { headers: other })).toEqual(real)
+  expect(await create(DRY, { headers: other })).toMatchObject({ http: 409 })
+})
+
+test.each(['dry_run=', 'dry_run=1', 'dry_run=TRUE', 'dryrun=true', 'dry_run=true&dry_run=false', 'x=1'])(
+  'the query %s is refused',
+  async (query) => {
+    expect(await create(`/api/v0/job?${query}`)).toMatchObject({ http: 400, error: { code: 'invalid_request' } })
+  },
+)
+
+test('an estimate that is no object, or too large to keep, is refused', async () => {
+  await create()
+  const attempt = await started()
+  expect((await estimate(attempt, { estimate: 'x' })).status).toBe(400)
+  expect((await estimate(attempt, { estimate: { text: 'x'.repeat(600_000) } })).status).toBe(413)
+  expect((await estimate(attempt)).status).toBe(200)
+})
+
+test('the migration keeps the tasks, their indexes and their foreign key', async () => {
+  // The whole history on a database of its own, with rows in it before the table is made anew.
+  const [first, remake, ...later] = env.TEST_MIGRATIONS
+  const ofJobs = ['webhooks', 'tasks', 'shares', 'job_metadata']
+  const others = ['accounts', 'slots', 'uploads', 'idempotency', 'api_keys', 'marks', 'upload_tokens', 'presets']
+  const names = [...ofJobs, 'jobs', ...others]
+  for (const name of names) await env.DB.prepare(`DROP TABLE ${name}`).run()
+  await env.DB.batch(first!.queries.map((query) => env.DB.prepare(query)))
+  const row = `(job_id, account, state, config, warnings, created_at, updated_at, deadline_at) VALUES`
+  await env.DB.batch([
+    env.DB.prepare(`INSERT INTO jobs ${row} ('j1', 'a', 'running', '{}', '[]', 1, 2, 3)`),
+    env.DB.prepare(`INSERT INTO jobs ${row} ('j2', 'a', 'completed', '{}', '[]', 1, 2, 3)`),
+    env.DB
+      .prepare(`INSERT INTO tasks (id, job, account, kind, state, attempt, lost, slot, plan, priority, not_before, lease_until, updated_at)
+      VALUES ('j1-0', 1, 'a', 'transcode', 'running', 2, 1, 0, '{"version":1}', 5, 6, 7, 8)`),
+    env.DB.prepare(`INSERT INTO tasks (id, job, account, kind, state, not_before, updated_at)
+      VALUES ('j2-0', 2, 'a', 'transcode', 'completed', 0, 9)`),
+    env.DB.prepare(`INSERT INTO slots (k, task, attempt, account, free_at) VALUES (0, 'j1-0', 2, 'a', 0)`),
+  ])
+  const rows = async () => (await env.DB.prepare('SELECT * FROM tasks ORDER BY id').all()).results
+  const indexes = async () =>
+    (
+      await env.DB.prepare(
+        `SELECT sql FROM sqlite_master WHERE tbl_name = 'tasks' AND type = 'index' ORDER BY name`,
+      ).all()
+    ).results
+  const [rowsBefore, indexesBefore] = [await rows(), await indexes()]
+  const migrate = (queries: readonly string[]) => env.DB.batch(queries.map((query) => env.DB.prepare(query)))
+  await migrate(remake!.queries)
+  expect(await indexes()).toEqual(indexesBefore)
+  // Later migrations add columns, and have indexes of their own.
+  for (const { queries } of later) await migrate(queries)
+  expect(await rows()).toMatchObject(rowsBefore)
+  expect(rowsBefore).toHaveLength(2)
+  expect((await env.DB.prepare('PRAGMA foreign_key_check').all()).results).toEqual([])
+  const insert = (id: string, jobRow: number, kind: string) =>
+    env.DB.prepare(
+      `INSERT INTO tasks (id, job, account, kind, state, not_before, updated_at) VALUES (?1, ?2, 'a', ?3, 'queued', 0, 0)`,
+    )
+      .bind(id, jobRow, kind)
+      .run()
+  await insert('j1-1', 1, 'plan')
+  await expect(insert('j1-2', 1, 'other')).rejects.toThrow('CHECK')
+  await expect(insert('j9-0', 9, 'plan')).rejects.toThrow('FOREIGN KEY')
+  await env.DB.prepare('DELETE FROM jobs WHERE id = 1').run()
+  expect(await rows()).toMatchObject([{ id: 'j2-0' }])
+})

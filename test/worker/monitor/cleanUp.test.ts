@@ -1,0 +1,34 @@
+// Removing what an ended job left, where the store refuses a part of it.
+import { expect, test } from 'vitest'
+import type { Journal } from '../../../worker/monitor/writeJournal.ts'
+import { removeLeft } from '../../../worker/monitor/cleanUp.ts'
+import { StoreError } from '../../../worker/storage/objectStore.ts'
+
+function journalThatCannotAbort(code: 'forbidden' | 'unreachable') {
+  const discarded: string[] = []
+  const journal = {
+    abortUploads: () => Promise.reject(new StoreError(code, 'aws', 'abortUpload', 'no')),
+    hasObjects: () => Promise.resolve(true),
+    discard: (_sink: unknown, pass: string) => {
+      discarded.push(pass)
+      return Promise.resolve(true)
+    },
+  } as unknown as Journal
+  return { journal, discarded }
+}
+
+const noSink = () => Promise.resolve(null)
+
+test('an upload whose abort is refused does not keep the segments', async () => {
+  const { journal, discarded } = journalThatCannotAbort('forbidden')
+  const next = await removeLeft(journal, noSink, { jobId: 'j' }, null)
+  expect(discarded).toEqual(['end'])
+  expect(next?.over.pass).toBe('late')
+})
+
+test('an abort that fails for now is tried again, behind the removal of the segments', async () => {
+  const { journal, discarded } = journalThatCannotAbort('unreachable')
+  const next = await removeLeft(journal, noSink, { jobId: 'j' }, null)
+  expect(discarded).toEqual(['end'])
+  expect(next?.over).toMatchObject({ pass: 'end', tries: 1 })
+})

@@ -1,0 +1,217 @@
+// One container of the production transcoder, played: what is asked of the platform's container API, in which order, and what
+// follows when it ends, hangs or never listens. test/containers runs the same with a real engine.
+import { beforeEach, expect, test } from 'vitest'
+import type { RunRequest } from '#contract/task/protocol.ts'
+import type { Serving } from '../../../worker/scheduler/containerInstance.ts'
+import { Instance } from '../../../worker/scheduler/containerInstance.ts'
+
+/** As ctx.container: it runs from start() on, whether its process listens or not. */
+class FakeContainer {
+  running = false
+  starts = 0
+  /** Its process has not opened its port yet. */
+  deaf = false
+  /** As after `docker pause`: requests are never answered. */
+  frozen = false
+  /** What `/run` answers. */
+  status = 202
+  readonly requests: string[] = []
+  #ends: { resolve: () => void; reject: (error: Error) => void }[] = []
+
+  start(): void {
+    if (this.running) throw new Error('start() cannot be called on a container that is already running.')
+    this.running = true
+    this.frozen = false
+    this.starts++
+  }
+
+  monitor(): Promise<void> {
+    return new Promise((resolve, reject) => this.#ends.push({ resolve, reject }))
+  }
+
+  async destroy(): Promise<void> {
+    this.end()
+  }
+
+  /** Its process ends; the platform tells whoever watches. */
+  end(error?: Error): void {
+    this.running = false
+    for (const { resolve, reject } of this.#ends.splice(0)) {
+      if (error) reject(error)
+      else resolve()
+    }
+  }
+
+  async setInactivityTimeout(): Promise<void> {}
+
+  getTcpPort(): { fetch: (url: string) => Promise<Response> } {
+    return {
+      fetch: (url) => {
+        const path = new URL(url).pathname
+        if (this.frozen) return new Promise<Response>(() => undefined)
+        if (this.deaf || !this.running) return Promise.reject(new Error('Container is not listening on this port.'))
+        this.requests.push(path)
+        return Promise.resolve(new Response(null, { status: path === '/run' ? this.status : 200 }))
+      },
+    }
+  }
+}
+
+let container: FakeContainer
+let stored: Map<string, unknown>
+let lost: Serving[]
+let current: Serving | null
+let instance: Instance
+
+const LIMITS = { startMs: 300, callMs: 50, pollMs: 1, checkMs: 1000 }
+
+/** As after an eviction: the same container and storage, another memory. */
+function wake(): Instance {
+  return new Instance(
+    {
+      container: container as unknown as Container,
+      storage: {
+        get: async (key: string) => stored.get(key),
+        put: async (key: string, value: unknown) => void stored.set(key, value),
+        delete: async (key: string) => stored.delete(key),
+        setAlarm: async () => undefined,
+      } as never,
+      openWayOut: async () => undefined,
+      isCurrent: async (serving) => serving.task === current?.task && serving.attempt === current.attempt,
+      lost: async (serving) => void lost.push(serving),
+    },
+    LIMITS,
+  )
+}
+
+beforeEach(() => {
+  container = new FakeContainer()
+  stored = new Map()
+  lost = []
+  current = null
+  instance = wake()
+})
+
+const serving = (job: string, attempt = 1): Serving => ({ jobId: job, task: `${job}-0`, attempt })
+
+function run(of: Serving) {
+  const request: RunRequest = {
+    protocol: 1,
+    task_id: of.task,
+    attempt: of.attempt,
+    token: 'token',
+    door: 'http://door.splicepoint.internal',
+  }
+  current = of
+  return instance.run(of, request)
+}
+
+test('a change of job on a slot gets a fresh container, and loses no attempt of either job (I14)', async () => {
+  expect(await run(serving('first'))).toBeNull()
+  expect(await run(serving('second'))).toBeNull()
+  expect(await run(serving('third'))).toBeNull()
+  expect(container.starts).toBe(3)
+  expect(lost).toEqual([])
+})
+
+test('the next attempt of a job does not go to the frozen container of the one before', async () => {
+  await run(serving('job', 1))
+  container.frozen = true
+  expect(await run(serving('job', 2))).toBeNull()
+  expect(container.starts).toBe(2)
+  expect(lost).toEqual([])
+})
+
+test('a repeated start of the same attempt starts nothing, also while the first is still under way (I11)', async () => {
+  expect(await Promise.all([run(serving('job')), run(serving('job'))])).toEqual([null, null])
+  expect(await run(serving('job'))).toBeNull()
+  expect(container.starts).toBe(1)
+})
+
+test('a container that ends while it works is told at once, with the attempt that it worked on', async () => {
+  await run(serving('job'))
+  container.end(new Error('container exited with unexpected exit code: 137'))
+  await expect.poll(() => lost).toEqual([serving('job')])
+})
+
+test('a container that ended while its Durable Object was not in memory is noticed by the next check', async () => {
+  await run(serving('job'))
+  instance = wake()
+  container.running = false
+  await instance.check()
+  expect(lost).toEqual([serving('job')])
+})
+
+test('a Durable Object that comes back into memory watches its container again', async () => {
+  await run(serving('job'))
+  instance = wake()
+  await instance.resume()
+  container.end(new Error('gone'))
+  await expect.poll(() => lost).toEqual([serving('job')])
+})
+
+test('a container that runs but never listens is given up within its limit, and its attempt is not lost', async () => {
+  container.deaf = true
+  expect(await run(serving('job'))).toMatchObject({ reason: 'no_answer' })
+  container.deaf = false
+  expect(await run(serving('job', 2))).toBeNull()
+  expect(container.starts).toBe(2)
+  expect(lost).toEqual([])
+})
+
+test('a container that ends before it listens is told by what the platform says', async () => {
+  container.deaf = true
+  const started = run(serving('job'))
+  await expect.poll(() => container.running).toBe(true)
+  container.end(new Error('there is no container instance that can be provided to this durable object'))
+  expect(await started).toMatchObject({ reason: 'no_capacity' })
+  expect(lost).toEqual([])
+})
+
+test('a refusal is told with the answer, and what was refused is never counted as lost', async () => {
+  container.status = 503
+  expect(await run(serving('job'))).toMatchObject({ reason: 'refused', detail: expect.stringContaining('503') })
+  container.end()
+  expect(lost).toEqual([])
+})
+
+test('cancel of a start that is under way ends it at once', async () => {
+  container.deaf = true
+  const started = run(serving('job'))
+  await expect.poll(() => container.running).toBe(true)
+  await instance.cancel('job-0', 1)
+  expect(await started).toMatchObject({ detail: expect.stringContaining('cancelled') })
+  current = null
+  await instance.check()
+  expect(container.running).toBe(false)
+})
+
+test('cancel is handed to a container that works, and destroys one that does not answer', async () => {
+  await run(serving('job'))
+  await instance.cancel('job-0', 1)
+  expect(container.requests.at(-1)).toBe('/cancel')
+  expect(container.running).toBe(true)
+  container.frozen = true
+  await instance.cancel('job-0', 1)
+  expect(container.running).toBe(false)
+  expect(lost).toEqual([])
+})
+
+test('cancel of another attempt, and of one whose container is gone, starts and ends nothing', async () => {
+  await instance.cancel('job-0', 1)
+  expect(container.starts).toBe(0)
+  await run(serving('job', 2))
+  await instance.cancel('job-0', 1)
+  expect(container.requests).not.toContain('/cancel')
+  expect(container.running).toBe(true)
+})
+
+test('a container whose attempt is over is destroyed by the next check, one that works is not', async () => {
+  await run(serving('job'))
+  await instance.check()
+  expect(container.running).toBe(true)
+  current = null
+  await instance.check()
+  expect(container.running).toBe(false)
+  expect(lost).toEqual([])
+})

@@ -1,0 +1,368 @@
+import { env } from 'cloudflare:workers'
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
+import { advance } from '../../../worker/scheduler/transitionTask.ts'
+import { app } from '../../../worker/app.ts'
+import { insertJob, insertTask } from '../../../worker/db/jobs.ts'
+import { listWaitingTasks } from '../../../worker/db/tasks.ts'
+import { reseal } from '../../../worker/admin/resealSecrets.ts'
+import { addressesOf } from '../../../worker/storage/jobStores.ts'
+import { open, seal } from '../../../worker/secrets/vault.ts'
+import { BASE, basic, call, job, post } from '../support/apiClient.ts'
+import { FakeTranscoders } from '../support/fakeTranscoder.ts'
+
+const ADMIN = 'test-only-admin-key'
+
+beforeEach(async () => {
+  const transcoders = new FakeTranscoders()
+  transcoders.answer = () => 503
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM slots'),
+    env.DB.prepare('DELETE FROM jobs'),
+    env.DB.prepare('DELETE FROM accounts'),
+    env.DB.prepare('DELETE FROM uploads'),
+  ])
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+function put(account: string, body: unknown): Promise<Response> {
+  return call(`/api/v0/accounts/${account}`, {
+    method: 'PUT',
+    key: ADMIN,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+async function issue(change: Record<string, unknown>): Promise<string> {
+  const made = await post('/api/v0/keys', change, { key: ADMIN })
+  expect(made.status).toBe(201)
+  return (await made.json<any>()).key
+}
+
+let made = 0
+/** Rows alone, as creation inserts them. */
+async function insert(account: string, count: number, priority = 0): Promise<void> {
+  const statements: D1PreparedStatement[] = []
+  for (let n = 0; n < count; n++) {
+    const row = {
+      jobId: `simulated-${made++}`,
+      account,
+      config: '{}',
+      sealed: '{}',
+      warnings: '[]',
+      priority,
+      now: 1,
+      deadlineAt: Date.now() + 1e9,
+      retryOf: null,
+      webhook: null,
+      inputName: 'film.mp4',
+      sought: 'film.mp4',
+      maxActive: 10_000,
+    }
+    statements.push(insertJob(env.DB, row, null), insertTask(env.DB, row, `${row.jobId}-0`, 'transcode'))
+  }
+  await env.DB.batch(statements)
+}
+
+/** Gives `slots` slots away as the scheduler does; → how many each account runs. */
+async function dispatch(slots: number): Promise<Record<string, number>> {
+  const busy = await env.DB.prepare('SELECT COUNT(*) AS n FROM slots').first<number>('n')
+  for (let k = busy ?? 0; k < slots; k++) {
+    const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
+    if (!task) break
+    expect((await advance(env, task.id, { type: 'claim' }, { slot: k })).ok).toBe(true)
+  }
+  const { results } = await env.DB.prepare('SELECT account, COUNT(*) AS n FROM slots GROUP BY account').all<any>()
+  return Object.fromEntries(results.map((row) => [row.account, row.n]))
+}
+
+test('an account with 1,000 waiting jobs does not keep one with a single job waiting', async () => {
+  await insert('many', 1000)
+  expect(await dispatch(4)).toEqual({ many: 4 })
+  await insert('one', 1)
+  expect(await dispatch(5)).toEqual({ many: 4, one: 1 })
+})
+
+/** Gives the only slot away as the scheduler does; → whose task has it. */
+async function serveOne(): Promise<{ id: string; account: string; attempt: number }> {
+  const [task] = await listWaitingTasks(env.DB, Date.now(), 1)
+  if (!task) throw new Error('nothing waits')
+  const claimed = await advance(env, task.id, { type: 'claim' }, { slot: 0 })
+  if (!claimed.ok) throw new Error(`not claimed: ${claimed.refusal}`)
+  const { attempt } = claimed.next
+  expect((await advance(env, task.id, { type: 'started', attempt })).ok).toBe(true)
+  return { id: task.id, account: task.account, attempt }
+}
+
+/** What the transcoder says at the end frees the slot. */
+async function end(task: { id: string; attempt: number }, well: boolean): Promise<void> {
+  const { attempt } = task
+  const error = { code: 'output_unreachable', message: 'x' } as const
+  const said = well ? ({ type: 'finish', attempt } as const) : ({ type: 'attempt_failed', attempt, error } as const)
+  expect((await advance(env, task.id, said)).ok).toBe(true)
+}
+
+/** Each step takes a while: what happened first has the earlier time. */
+function steps(): () => void {
+  let now = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => now)
+  return () => void (now += 120_000)
+}
+
+test('with one slot, jobs that are lost again and again do not keep another account’s first job waiting', async () => {
+  const pass = steps()
+  await insert('lossy', 3)
+  await insert('other', 1)
+  const served: string[] = []
+  for (let n = 0; n < 5; n++) {
+    const task = await serveOne()
+    served.push(task.account)
+    // While the lost one waits for its retry, the next of its account does not take its turn.
+    pass()
+    await end(task, task.account === 'other')
+  }
+  expect(served).toEqual(['lossy', 'other', 'lossy', 'lossy', 'lossy'])
+})
+
+test('with one slot, accounts take turns, however many jobs one of them sent before', async () => {
+  const pass = steps()
+  await insert('many', 6)
+  await insert('some', 2)
+  await insert('one', 1)
+  const served: string[] = []
+  for (let n = 0; n < 7; n++) {
+    const task = await serveOne()
+    served.push(task.account)
+    pass()
+    await end(task, true)
+  }
+  expect(served).toEqual(['many', 'some', 'one', 'many', 'some', 'many', 'many'])
+})
+
+test('a job that was lost takes its next turn behind accounts that had none yet', async () => {
+  const pass = steps()
+  await insert('a', 1)
+  await insert('b', 1)
+  const lost = await serveOne()
+  pass()
+  await end(lost, false)
+  pass()
+  await insert('c', 1)
+  const served: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const task = await serveOne()
+    served.push(task.account)
+    pass()
+    await end(task, true)
+  }
+  expect([lost.account, ...served]).toEqual(['a', 'b', 'c', 'a'])
+})
+
+test('slots are shared by weight, priority goes before, and max_running bounds an account', async () => {
+  await insert('a', 50)
+  await insert('b', 50)
+  expect((await put('b', { weight: 3 })).status).toBe(200)
+  expect(await dispatch(8)).toEqual({ a: 2, b: 6 })
+  await insert('c', 3, 5)
+  expect((await put('c', { max_running: 2 })).status).toBe(200)
+  // Two of c first, by priority; its third waits without keeping the others waiting.
+  expect(await dispatch(12)).toMatchObject({ c: 2 })
+  expect((await dispatch(14))['c']).toBe(2)
+  // Nor does a claim that was decided before exceed it.
+  const third = await env.DB.prepare(`SELECT id FROM tasks WHERE account = 'c' AND state = 'queued'`).first<string>(
+    'id',
+  )
+  expect((await advance(env, third!, { type: 'claim' }, { slot: 90 })).ok).toBe(false)
+})
+
+test('active jobs are bounded by one statement, also raced; an end makes room; a repeated key is answered all the same', async () => {
+  const key = await issue({ account: 'bounded' })
+  await put('bounded', { max_active_jobs: 3 })
+  const headers = { 'idempotency-key': 'first' }
+  const first = await (await post('/api/v0/job', job(), { key, headers })).json<any>()
+  const raced = await Promise.all(Array.from({ length: 20 }, () => post('/api/v0/job', job(), { key })))
+  expect(raced.filter((response) => response.status === 200)).toHaveLength(2)
+  const refused = raced.find((response) => response.status !== 200)!
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30'])
+  expect((await refused.json<any>()).error.code).toBe('quota_exceeded')
+  const other = await post('/api/v0/job', job(), { key, headers: { 'idempotency-key': 'second' } })
+  expect(other.status).toBe(429)
+  expect(await (await post('/api/v0/job', job(), { key, headers })).json()).toEqual(first)
+  await post(`/api/v0/job/${first._auto_generated_id_}/cancel`, {}, { key })
+  // The refused key was not used up.
+  expect((await post('/api/v0/job', job(), { key, headers: { 'idempotency-key': 'second' } })).status).toBe(200)
+})
+
+test('a key sends as many requests a minute as it may, then is told when to come again', async () => {
+  const key = await issue({ account: 'slow', requests_per_minute: 5 })
+  const now = Date.now()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
+  for (let n = 0; n < 5; n++) expect((await call('/api/v0/job', { key })).status).toBe(200)
+  const refused = await call('/api/v0/job', { key })
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '12'])
+  expect((await refused.json<any>()).error.code).toBe('rate_limited')
+  clock.mockReturnValue(now + 12_000)
+  expect((await call('/api/v0/job', { key })).status).toBe(200)
+  expect((await call('/api/v0/job', { key })).status).toBe(429)
+})
+
+test('stored uploads of an account and of a key are bounded in bytes by one statement, also raced; a deletion makes room', async () => {
+  const admin = { key: ADMIN }
+  const first = await (await post('/api/v0/keys', { account: 'films', max_stored_upload_bytes: 30 }, admin)).json<any>()
+  const second = await issue({ account: 'films' })
+  await put('films', { max_stored_upload_bytes: 100 })
+  const send = (key: string, bytes: number) =>
+    call('/uploads', { method: 'POST', key, body: new Uint8Array(bytes), headers: { 'content-length': String(bytes) } })
+  const raced = await Promise.all(Array.from({ length: 8 }, () => send(first.key, 10)))
+  expect(raced.filter(({ status }) => status === 201)).toHaveLength(3)
+  const refused = raced.find(({ status }) => status !== 201)!
+  // Waiting does not help, so no time is named.
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null])
+  expect((await refused.json<any>()).error).toMatchObject({
+    code: 'quota_exceeded',
+    message: expect.stringContaining('The uploads of this key take 30 of at most 30 bytes, and this one has 10.'),
+    details: { scope: 'key', stored_bytes: 30, maximum: 30, announced_bytes: 10 },
+  })
+  // The other key of the account has no bound of its own, but shares the account's; a resumable one counts from its start.
+  const tus = (length: number) =>
+    call('/uploads', {
+      method: 'POST',
+      key: second,
+      headers: { 'tus-resumable': '1.0.0', 'upload-length': String(length) },
+    })
+  const begun = await tus(60)
+  expect(begun.status).toBe(201)
+  const full = await tus(11)
+  expect([full.status, (await full.json<any>()).error.details]).toEqual([
+    429,
+    { scope: 'account', stored_bytes: 90, maximum: 100, announced_bytes: 11 },
+  ])
+  expect((await tus(10)).status).toBe(201)
+  const { uploaded_file_number: number } = await raced.find(({ status }) => status === 201)!.json<any>()
+  expect((await call(`/uploads/${number}`, { method: 'DELETE', key: first.key })).status).toBe(204)
+  // What a key sent counts for the one in its place.
+  const { key: next } = await (await post(`/api/v0/keys/${first.id}/rotate`, {}, admin)).json<any>()
+  expect((await send(next, 11)).status).toBe(429)
+  expect((await send(next, 10)).status).toBe(201)
+  // Another account is none of that.
+  expect((await send(await issue({ account: 'other' }), 200)).status).toBe(201)
+})
+
+test('a form is counted by its length while it comes, and by its file when it is there', async () => {
+  const key = await issue({ account: 'forms', max_stored_upload_bytes: 1000 })
+  const form = () => {
+    const body = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp4"\r\n\r\n${'x'.repeat(400)}\r\n--b--\r\n`
+    return call('/uploads', {
+      method: 'POST',
+      key,
+      body,
+      headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-length': String(body.length) },
+    })
+  }
+  expect([(await form()).status, (await form()).status]).toEqual([201, 201])
+  const bytes = env.DB.prepare(`SELECT SUM(size) AS n FROM uploads WHERE account = 'forms'`)
+  expect(await bytes.first('n')).toBe(800)
+})
+
+test('where the platform’s rate limit is bound, it is asked for each key', async () => {
+  const [one, other] = [await issue({ account: 'one' }), await issue({ account: 'other' })]
+  const bound = { ...env, RATE_LIMIT: env.TEST_RATE_LIMIT } as unknown as Env
+  const ask = async (key: string): Promise<Response> => {
+    const context = createExecutionContext()
+    const request = new Request('https://service.test/api/v0/job', { headers: { authorization: basic(key) } })
+    const response = await app.fetch(request, bound, context)
+    await waitOnExecutionContext(context)
+    return response
+  }
+  for (let n = 0; n < 3; n++) expect((await ask(one)).status).toBe(200)
+  const refused = await ask(one)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+  expect((await refused.json<any>()).error.code).toBe('rate_limited')
+  expect((await ask(other)).status).toBe(200)
+  // Without it the service counts for itself.
+  expect((await call('/api/v0/job', { key: one })).status).toBe(200)
+})
+
+test('the priority of a key is that of its jobs, and survives its rotation', async () => {
+  const made = await post('/api/v0/keys', { account: 'urgent', priority: 7 }, { key: ADMIN })
+  const { id } = await made.json<any>()
+  const { key, priority } = await (await post(`/api/v0/keys/${id}/rotate`, {}, { key: ADMIN })).json<any>()
+  expect(priority).toBe(7)
+  await post('/api/v0/job', job(), { key })
+  const row = env.DB.prepare(`SELECT priority FROM tasks WHERE account = 'urgent'`)
+  expect(await row.first('priority')).toBe(7)
+})
+
+test('accounts are for admins, and only known quotas are taken', async () => {
+  expect((await call('/api/v0/accounts')).status).toBe(403)
+  expect((await put('x', { weight: 0 })).status).toBe(400)
+  expect((await put('x', { slots: 3 })).status).toBe(400)
+  expect((await put('Not-A-Name', {})).status).toBe(404)
+  expect(await (await put('x', { max_running: 2 })).json()).toEqual({
+    account: 'x',
+    max_active_jobs: 10_000,
+    max_running: 2,
+    max_stored_upload_bytes: null,
+    weight: 1,
+  })
+})
+
+test('metrics are for admins, in the text format of Prometheus', async () => {
+  expect((await call('/metrics')).status).toBe(403)
+  await insert('m', 2)
+  const response = await call('/metrics', { key: ADMIN })
+  expect(response.headers.get('content-type')).toContain('version=0.0.4')
+  const text = await response.text()
+  expect(text).toContain('splicepoint_jobs_active{state="queued"} 2\n')
+  expect(text).toMatch(/^splicepoint_queue_age_seconds [1-9]/m)
+  for (const line of text.trim().split('\n')) {
+    expect(line).toMatch(/^(# (HELP|TYPE) splicepoint_\w+ .+|splicepoint_\w+(\{\w+="[\w.]*"\})? [\d.e+]+)$/)
+  }
+})
+
+function checkedConfig(): JobConfig {
+  const checked = validateJob(job(), { baseUrl: BASE })
+  if (!checked.ok) throw new Error(JSON.stringify(checked.problems))
+  return checked.config
+}
+
+test('what an older key sealed is sealed again by the newest, in batches, and opens without the older one', async () => {
+  const older = 'k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
+  const newer = 'k2:YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXowMTIzNDU='
+  await insert('v', 5)
+  const config = checkedConfig()
+  await env.DB.prepare('UPDATE jobs SET config = ?').bind(JSON.stringify(config)).run()
+  const addresses = addressesOf(config)
+  const { results } = await env.DB.prepare('SELECT id, job_id FROM jobs ORDER BY id').all<any>()
+  for (const row of results) {
+    const sealed = await seal(env, 'v', row.job_id, 'secrets', { of: row.job_id }, addresses)
+    await env.DB.prepare('UPDATE jobs SET sealed = ? WHERE id = ?').bind(sealed, row.id).run()
+  }
+  const both = { ...env, VAULT_KEYS: `${newer},${older}` } as Env
+  const start = { job: 0, key: '' }
+  const first = await reseal(both, start, 3)
+  expect(first).toMatchObject({ key_id: 'k2', resealed: 3, done: false, unreadable: [] })
+  expect(await reseal(both, { ...start, job: first.next }, 3)).toMatchObject({ resealed: 2, done: true })
+  expect(await reseal(both, start, 3)).toMatchObject({ resealed: 0, done: true })
+  // Addresses of keys are sealed with the same ring.
+  const hooked = await issue({ account: 'v', webhook_url: 'https://hooks.test/in?token=HOOKSECRET' })
+  const id = hooked.split('.')[0]!
+  expect(await reseal(both, start, 3)).toMatchObject({ resealed: 1, done: true, unreadable_keys: [] })
+  const row = (await env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first<any>())!
+  expect(JSON.stringify(row)).not.toContain('HOOKSECRET')
+  const alone = { ...env, VAULT_KEYS: newer } as Env
+  expect(await open(alone, 'v', id, 'webhook_url', row.webhook_sealed)).toBe('https://hooks.test/in?token=HOOKSECRET')
+  await env.DB.prepare('UPDATE api_keys SET webhook_sealed = NULL WHERE id = ?').bind(id).run()
+  for (const row of results) {
+    const sealed = await env.DB.prepare('SELECT sealed FROM jobs WHERE id = ?').bind(row.id).first<string>('sealed')
+    expect(await open(alone, 'v', row.job_id, 'secrets', sealed!, addresses)).toEqual({ of: row.job_id })
+  }
+  expect((await post('/api/v0/vault/rotate', {})).status).toBe(403)
+  expect(await (await post('/api/v0/vault/rotate', {}, { key: ADMIN })).json()).toMatchObject({ key_id: 'k1' })
+})

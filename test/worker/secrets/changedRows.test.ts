@@ -1,0 +1,191 @@
+// In charge of: whoever can write to the database cannot have a job's credentials sent to another address: each form of
+// address is changed in the row of a job, and what the other host is sent is looked at.
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { findJobByBackendId } from '../../../worker/db/jobs.ts'
+import { reseal } from '../../../worker/admin/resealSecrets.ts'
+import { addressesOf, secretsOf } from '../../../worker/storage/jobStores.ts'
+import { open } from '../../../worker/secrets/vault.ts'
+import { addressOf } from '../../../worker/webhooks/webhookDelivery.ts'
+import { call, job, post } from '../support/apiClient.ts'
+import type { Attempt } from '../support/fakeTranscoder.ts'
+import { moveClock, started, status } from '../support/jobFixture.ts'
+
+/** Both may be reached; a client named the first. */
+const NAMED = 'logo.test'
+const THIEF = 'hooks.test'
+const SECRET = 'VICTIM-SECRET-77'
+
+let asked: { host: string; authorization: string | null }[]
+
+beforeEach(() => {
+  asked = []
+  const dispatch = globalThis.fetch
+  vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
+    const request = new Request(input, init)
+    const { hostname: host } = new URL(request.url)
+    if (host.startsWith('transcoder')) return dispatch(input, init)
+    asked.push({ host, authorization: request.headers.get('authorization') })
+    await request.body?.cancel().catch(() => undefined)
+    return new Response('film', { headers: { 'content-length': '4', etag: '"1"' } })
+  })
+})
+
+const http = { cloud_provider: 'http', access_key: 'victim', secret_key: SECRET }
+const aws = { cloud_provider: 'aws', access_key: 'AKIAVICTIM', secret_key: SECRET, endpoint: `https://${NAMED}` }
+
+async function start(change: Record<string, unknown>): Promise<{ id: number; attempt: Attempt }> {
+  const answer = await post('/api/v0/job', job(change))
+  expect(answer.status).toBe(200)
+  const { _auto_generated_id_: id } = await answer.json<{ _auto_generated_id_: number }>()
+  return { id, attempt: await started() }
+}
+
+/** As the finding had it: one statement. */
+async function change(id: number, from: string, to: string): Promise<void> {
+  const row = await env.DB.prepare('UPDATE jobs SET config = replace(config, ?2, ?3) WHERE id = ?1 RETURNING config')
+    .bind(id, from, to)
+    .first<{ config: string }>()
+  expect(row?.config).toContain(to)
+}
+
+/** What the transcoder is told, and what becomes of the job when it tells that. */
+async function told(id: number, attempt: Attempt, answer: Response): Promise<unknown> {
+  const { error } = await answer.json<any>()
+  await attempt.door('POST', '/fail', { reason: 'failed', error })
+  return [answer.status, error.code, error.message, (await status(id)).state]
+}
+
+const refused = [
+  403,
+  'credentials_invalid',
+  expect.stringContaining('differ from those that its credentials were given for'),
+  'error',
+]
+
+describe('an address that was changed in the row of a job', () => {
+  test('is not asked for the source: the job ends with the reason', async () => {
+    const input = `https://${NAMED}/film.mp4`
+    const { id, attempt } = await start({
+      input,
+      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
+    })
+    await change(id, `https://${NAMED}/film.mp4`, `https://${THIEF}/thief`)
+    expect(await told(id, attempt, await attempt.door('GET', '/input'))).toEqual(refused)
+    expect(asked).toEqual([])
+    const { error } = await status(id)
+    expect(error).toMatchObject({ code: 'credentials_invalid', field: 'cloud_credentials.input' })
+  })
+
+  test('untouched, the same source is asked with its credentials', async () => {
+    const input = `https://${NAMED}/film.mp4`
+    const { attempt } = await start({
+      input,
+      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
+    })
+    expect(await (await attempt.door('GET', '/input')).text()).toBe('film')
+    expect(asked).toEqual([{ host: NAMED, authorization: `Basic ${btoa(`victim:${SECRET}`)}` }])
+  })
+
+  test.each<[string, string, string, string]>([
+    ['the provider', '"cloud_provider":"aws"', '"cloud_provider":"http"', ''],
+    ['the bucket', 's3://films', 's3://other', ''],
+    ['the directory', 's3://films/june', 's3://films/july', ''],
+    ['the host of an http server', `https://${NAMED}/out`, `https://${THIEF}/out`, 'http'],
+  ])('is not written to: %s', async (_, from, to, provider) => {
+    const directory = provider === 'http' ? `https://${NAMED}/out` : 's3://films/june'
+    const output = provider === 'http' ? http : aws
+    const { id, attempt } = await start({
+      input: `https://${NAMED}/film.mp4`,
+      bucket_output_path: directory,
+      cloud_credentials: { input: { cloud_provider: 'http' }, output },
+    })
+    await change(id, from, to)
+    const begin = { path: 'june/film.mp4', content_type: 'video/mp4', expected_size: 5 }
+    expect(await told(id, attempt, await attempt.door('POST', '/uploads', begin))).toEqual(refused)
+    expect(asked).toEqual([])
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['in clear', { webhook_url: `https://${NAMED}/in` }],
+    ['with a sealed query', { webhook_url: `https://${NAMED}/in?token=SEALED` }],
+  ])('is not told of the end: %s', async (_, change_) => {
+    const { id, attempt } = await start(change_)
+    const row = (await findJobByBackendId(env.DB, attempt.job))!
+    expect(await addressOf(env, row)).toBe(change_['webhook_url'])
+    await change(id, `https://${NAMED}/in`, `https://${THIEF}/in`)
+    await post(`/api/v0/job/${id}/cancel`, {})
+    const courier = env.COURIER.get(env.COURIER.idFromName(attempt.job))
+    moveClock(60_000)
+    await runDurableObjectAlarm(courier)
+    expect(asked).toEqual([])
+    const { deliveries } = await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()
+    expect(deliveries[0].attempts[0].error).toContain('differ from those that its credentials were given for')
+  })
+
+  test('is not repeated', async () => {
+    const input = `https://${NAMED}/film.mp4`
+    const { id, attempt } = await start({
+      input,
+      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
+    })
+    await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+    await change(id, NAMED, THIEF)
+    const answer = await post(`/api/v0/job/${id}/retry`, {})
+    expect([answer.status, (await answer.json<any>()).error]).toEqual([
+      409,
+      { code: 'credentials_expired', field: 'cloud_credentials', message: expect.stringContaining('Create a new job') },
+    ])
+    expect(asked).toEqual([])
+  })
+})
+
+describe('what an older version sealed, for its job alone', () => {
+  /** As version 1 did it: the addresses were not authenticated. */
+  async function sealedBefore(account: string, jobId: string, value: unknown): Promise<string> {
+    const encoder = new TextEncoder()
+    const bound = encoder.encode(JSON.stringify([account, jobId, 'secrets', 'k1']))
+    const ring = Uint8Array.from(atob(env.VAULT_KEYS.split(':')[1] ?? ''), (char) => char.charCodeAt(0))
+    const own = new Uint8Array(32)
+    crypto.getRandomValues(own)
+    const put = async (raw: BufferSource, plain: BufferSource) => {
+      const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
+      const iv = crypto.getRandomValues(new Uint8Array(12))
+      const cipher = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bound }, key, plain)
+      return btoa(String.fromCharCode(...iv, ...new Uint8Array(cipher)))
+    }
+    const sealed = await put(own, encoder.encode(JSON.stringify(value)))
+    return JSON.stringify({ v: 1, kid: 'k1', wrapped: await put(ring, own), sealed })
+  }
+
+  test('still opens, and a rotation binds it to the addresses of the job', async () => {
+    const { id, attempt } = await start({
+      cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } },
+    })
+    const row = (await findJobByBackendId(env.DB, attempt.job))!
+    const secrets = await secretsOf(env, row)
+    const before = await sealedBefore(row.account, row.job_id, secrets)
+    await env.DB.prepare('UPDATE jobs SET sealed = ?2 WHERE id = ?1').bind(id, before).run()
+    const old = (await findJobByBackendId(env.DB, attempt.job))!
+    expect(await secretsOf(env, old)).toEqual(secrets)
+    // With the same key: what is older is sealed again all the same.
+    expect(await reseal(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 1, unreadable: [], key_id: 'k1' })
+    const fresh = (await findJobByBackendId(env.DB, attempt.job))!
+    expect(JSON.parse(fresh.sealed ?? '')).toMatchObject({ v: 2 })
+    expect(await secretsOf(env, fresh)).toEqual(secrets)
+    const changed = { ...fresh, config: fresh.config.replace('media.test', THIEF) }
+    await expect(secretsOf(env, changed)).rejects.toMatchObject({ code: 'credentials_invalid' })
+    expect(await reseal(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 0, done: true })
+  })
+
+  test('nothing of this version opens as one of that', async () => {
+    const { attempt } = await start({ cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } } })
+    const row = (await findJobByBackendId(env.DB, attempt.job))!
+    const lowered = JSON.stringify({ ...JSON.parse(row.sealed ?? ''), v: 1 })
+    const addresses = addressesOf(JSON.parse(row.config) as JobConfig)
+    await expect(open(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/something else/)
+    await expect(open(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/something else/)
+  })
+})

@@ -1,0 +1,47 @@
+// In charge of: the OpenAPI document against the routes of the app: none is missing on either side.
+// Not in charge of: what the operations answer (test/node/service/api/openapi.test.ts).
+import { expect, test } from 'vitest'
+import { operations } from '../../../scripts/openapi/operations.ts'
+import { app } from '../../../worker/app.ts'
+import { dashboard } from '../../../worker/service/dashboardRoutes.ts'
+import { door } from '../../../worker/taskApi/taskRoutes.ts'
+import { call } from '../support/apiClient.ts'
+
+/** Spoken by middleware, which app.routes does not tell from any other (worker/uploads/tus/tusRoutes.ts). */
+const TUS = ['HEAD /uploads/{}', 'PATCH /uploads/{}']
+/** Pages of the dashboard, and the door, whose addresses a transcoder is given with its token. */
+const apart = new Set([...dashboard.routes, ...door.routes].map(({ path }) => path))
+
+/** Parameters by their place alone: `:id{[1-9]+}`, `{id}` and what ends in `*` are one. */
+const plain = (path: string): string =>
+  path
+    .replaceAll(/:\w+(\{[^/]*?\})?(?=\/|$)/g, '{}')
+    .replaceAll(/\{\w+\}/g, '{}')
+    .replace(/^\/o\/.*/, '/o/{}')
+    .replace(/(.)\/$/, '$1')
+
+const routes = new Set(
+  app.routes
+    .filter(({ method, path }) => method !== 'ALL' && method !== 'OPTIONS' && method !== 'HEAD' && !apart.has(path))
+    .map(({ method, path }) => `${method} ${plain(path)}`),
+)
+const described = new Set(
+  Object.keys(operations).map((name) => name.replace(/ .*/, (path) => ` ${plain(path.trim())}`)),
+)
+
+test('every route of the app is described', () => {
+  expect(routes.size).toBeGreaterThan(20)
+  expect([...routes].filter((route) => !described.has(route))).toEqual([])
+})
+
+test('every operation that is described is a route of the app', () => {
+  expect([...described].filter((operation) => !routes.has(operation) && !TUS.includes(operation))).toEqual([])
+})
+
+test('what tus adds is served', async () => {
+  for (const operation of TUS) {
+    const [method = ''] = operation.split(' ')
+    const answer = await call('/uploads/999', { method, headers: { 'tus-resumable': '1.0.0', 'upload-offset': '0' } })
+    expect([400, 404, 415], operation).toContain(answer.status)
+  }
+})

@@ -1,0 +1,90 @@
+// In charge of: outputs of one job in several buckets, as one sink: each operation reaches the bucket that a path is marked with;
+// and presigned addresses, as a strict server takes them.
+import { beforeEach, expect, test } from 'vitest'
+import { FakeS3 } from '../../fakes/s3.ts'
+import { placedSink } from '../../../worker/storage/multiBucketSink.ts'
+import { s3Place } from '../../../worker/storage/s3/bucketAddress.ts'
+import { presigned, sigV4 } from '../../../worker/storage/s3/sigV4.ts'
+import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
+import type { Sink } from '../../../worker/storage/objectStore.ts'
+
+const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+const bytes = new TextEncoder().encode('sixteen of bytes')
+let now = 0
+let fake: FakeS3
+let sink: Sink
+beforeEach(() => {
+  now = Date.UTC(2026, 10, 22, 9)
+  fake = new FakeS3({ accounts: [keys], buckets: ['films', 'sound', 'more'], region: 'eu-west-1', now: () => now })
+  const open = (bucket: string): Sink => {
+    const place = s3Place(bucket, 'eu-west-1', null)
+    const clock = () => now
+    const sign = sigV4(keys, place.region, clock)
+    const presign = presigned(keys, place.region, clock)
+    return xmlSink({ provider: 'aws', place, sign, presign, transport: fake.fetch, deletesMany: true }, '')
+  }
+  sink = placedSink(
+    open('films'),
+    new Map([
+      ['@sound', open('sound')],
+      ['@more', open('more')],
+    ]),
+  )
+})
+
+const objects = (): string[] => [...fake.objects.keys()].toSorted()
+
+test('objects, uploads and deletions reach the bucket that their path is marked with', async () => {
+  await sink.put('a/x.mp4', bytes, 16, 'video/mp4')
+  await sink.put('@sound/a/x.m4a', bytes, 16, 'audio/mp4')
+  const upload = await sink.beginUpload('@more/y.mp4', 'video/mp4')
+  const etag = await sink.uploadPart('@more/y.mp4', upload, 1, bytes, 16)
+  await sink.completeUpload('@more/y.mp4', upload, [{ n: 1, etag }])
+  expect(objects()).toEqual(['films/a/x.mp4', 'more/y.mp4', 'sound/a/x.m4a'])
+  expect(await sink.stat('@sound/a/x.m4a')).toMatchObject({ size: 16 })
+  expect(await sink.stat('@more/a/x.m4a')).toBeNull()
+  expect(['a/x.mp4', '@sound/a/x.m4a'].map((path) => sink.location(path))).toEqual([
+    's3://films/a/x.mp4',
+    's3://sound/a/x.m4a',
+  ])
+  const begun = await sink.beginUpload('@sound/z', 'video/mp4')
+  await sink.abortUpload('@sound/z', begun)
+  expect(fake.uploads.size).toBe(0)
+  await sink.deleteMany(['a/x.mp4', '@more/y.mp4'])
+  await sink.delete('@sound/a/x.m4a')
+  expect(objects()).toEqual([])
+})
+
+test('each directory is tried out in its own bucket, and what is left is named with its mark', async () => {
+  const kept: string[] = []
+  for (const directory of ['a', '@sound', '@more/b'])
+    await sink.tryOut?.(directory, async (_upload, path) => void kept.push(path))
+  expect(kept).toEqual(['a/.splicepoint', '@sound/.splicepoint', '@more/b/.splicepoint'])
+  expect(fake.log.filter((line) => line.startsWith('CreateMultipartUpload'))).toEqual([
+    'CreateMultipartUpload films/a/.splicepoint',
+    'CreateMultipartUpload sound/.splicepoint',
+    'CreateMultipartUpload more/b/.splicepoint',
+  ])
+})
+
+test('a mark that is none of the job’s is a directory like any other, and no path climbs out of a bucket', async () => {
+  await sink.put('@other/x', bytes, 16, 'video/mp4')
+  expect(objects()).toEqual(['films/@other/x'])
+  await expect(sink.put('@sound/../films/x', bytes, 16, 'video/mp4')).rejects.toMatchObject({ code: 'invalid' })
+  await expect(sink.put('@sound', bytes, 16, 'video/mp4')).rejects.toMatchObject({ code: 'invalid' })
+})
+
+test('a presigned address reads its object for an hour, no other object, and nothing else', async () => {
+  await sink.put('@sound/ü (1)/x+y.m4a', bytes, 16, 'audio/mp4')
+  const address = (await sink.address?.('@sound/ü (1)/x+y.m4a'))!
+  expect(address).toContain('https://sound.s3.eu-west-1.amazonaws.com/')
+  const read = (url: string, init?: RequestInit) => fake.fetch(url, init)
+  expect(new Uint8Array(await (await read(address)).arrayBuffer())).toEqual(bytes)
+  now += 3600_000
+  expect((await read(address)).status).toBe(200)
+  for (const wrong of [address.replace('x%2By', 'other'), address.replace('4200', '86400')])
+    expect((await read(wrong)).status).toBe(403)
+  expect((await read(address, { method: 'DELETE' })).status).toBe(403)
+  now += 601_000
+  expect((await read(address)).status).toBe(403)
+})

@@ -1,0 +1,155 @@
+// In charge of: standing in for transcoders behind the dispatch seam: takes /run and /cancel, and speaks to the door
+// as a real one does.
+import { exports } from 'cloudflare:workers'
+import { vi } from 'vitest'
+import type { FinishPost, ProgressPost, RunRequest, UploadReply } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/task/protocol.ts'
+import { PATIENCE_MS } from '../../support/timeouts.ts'
+import { BASE } from './apiClient.ts'
+
+export const noProgress: ProgressPost = {
+  phase: 'transcoding',
+  transcoded: 0,
+  transcode_seconds: 0,
+  speed: null,
+  bytes_produced: 0,
+  bytes_stored: 0,
+  transfer_seconds: 0,
+  eta_seconds: null,
+}
+
+export class FakeTranscoders {
+  readonly runs: { slot: number; request: RunRequest }[] = []
+  /** Starts that `answer` refused. */
+  refused = 0
+  readonly cancels: { task_id: string; attempt: number }[] = []
+  /** What `/run` answers. */
+  answer: (slot: number) => number = () => 202
+  private taken = 0
+
+  constructor() {
+    vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
+      const request = new Request(input, init)
+      const url = new URL(request.url)
+      const slot = /^transcoder-(\d)\.test$/.exec(url.hostname)?.[1]
+      if (slot === undefined) throw new Error(`unexpected request to ${url.hostname}`)
+      if (url.pathname === '/cancel') this.cancels.push(await request.json())
+      if (url.pathname !== '/run') return new Response(null, { status: 202 })
+      const status = this.answer(Number(slot))
+      if (status !== 202) this.refused++
+      else {
+        this.runs.push({ slot: Number(slot), request: await request.json() })
+      }
+      return new Response(null, { status })
+    })
+  }
+
+  /** The next attempt that the service starts. */
+  async next(): Promise<Attempt> {
+    // Polled, because workerd does not let one request's context wake another's.
+    const run = await vi.waitUntil(() => this.runs[this.taken], { timeout: PATIENCE_MS, interval: 5 })
+    this.taken++
+    return new Attempt(run.request)
+  }
+}
+
+export class Attempt {
+  readonly run: RunRequest
+  constructor(run: RunRequest) {
+    this.run = run
+  }
+
+  async door(method: string, path: string, body?: unknown): Promise<Response> {
+    const bytes = body instanceof Uint8Array
+    return exports.default.fetch(
+      new Request(`${BASE}/task/${this.run.task_id}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.run.token}`,
+          ...(body === undefined
+            ? {}
+            : bytes
+              ? { 'content-length': String(body.byteLength) }
+              : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: bytes ? body : JSON.stringify(body) }),
+      }),
+    )
+  }
+
+  /** One object at the door's output address; `path` as a real client encodes it. */
+  put(path: string, bytes: Uint8Array | string, type = 'video/mp4', headers: Record<string, string> = {}) {
+    const body = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
+    const encoded = path.split('/').map(encodeURIComponent).join('/')
+    return exports.default.fetch(
+      new Request(`${BASE}/task/${this.run.task_id}/output/${encoded}`, {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${this.run.token}`,
+          'content-type': type,
+          'content-length': String(body.byteLength),
+          ...headers,
+        },
+        body,
+      }),
+    )
+  }
+
+  /** Backend id of the job. */
+  get job(): string {
+    return this.run.task_id.slice(0, this.run.task_id.lastIndexOf('-'))
+  }
+
+  /** The directory below which this attempt stores. */
+  get own(): string {
+    return attemptDirectory(this.job, this.run.attempt)
+  }
+
+  async beat(change: Partial<ProgressPost> = {}): Promise<string> {
+    return (await (await this.door('POST', '/progress', { ...noProgress, ...change })).json<{ verdict: string }>())
+      .verdict
+  }
+
+  /** Stores one small object in one part; → what `finish` says of it. */
+  async store(path: string, bytes: Uint8Array, type = 'video/mp4'): Promise<FinishPost['objects'][number]> {
+    const begun = await this.door('POST', '/uploads', {
+      path,
+      content_type: type,
+      expected_size: bytes.byteLength,
+    })
+    if (!begun.ok) throw new Error(`begin: ${begun.status}`)
+    const { upload } = await begun.json<UploadReply>()
+    const part = await this.door('PUT', `/uploads/${upload}/1`, bytes)
+    if (!part.ok) throw new Error(`part: ${part.status} ${await part.text()}`)
+    const { etag } = await part.json<{ etag: string }>()
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+    return {
+      path,
+      upload,
+      size: bytes.byteLength,
+      sha256: [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
+      content_type: type,
+      parts: [{ n: 1, etag }],
+      profile: 0,
+      role: 'media',
+    }
+  }
+
+  finish(objects: FinishPost['objects'], change: Partial<FinishPost> = {}): Promise<Response> {
+    return this.door('POST', '/finish', {
+      objects,
+      warnings: [],
+      progress: {
+        ...noProgress,
+        phase: 'uploading',
+        transcoded: 1,
+        transcode_seconds: 4.25,
+        speed: 2.4,
+        bytes_produced: 1000,
+        bytes_stored: 1000,
+        transfer_seconds: 0.5,
+      },
+      ...change,
+    })
+  }
+}

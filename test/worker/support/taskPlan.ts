@@ -1,0 +1,78 @@
+// In charge of: a plan as a transcoder posts it, for jobs of the tests.
+import type { TaskPlan } from '#contract/task/planSchema.ts'
+
+const video: TaskPlan['outputs'][number]['video'] = {
+  turn: 0,
+  mirror: 'none',
+  cropWidth: 1280,
+  cropHeight: 720,
+  width: 640,
+  height: 360,
+  pictureWidth: 640,
+  pictureHeight: 360,
+  barPercent: 0,
+  sar: { num: 1, den: 1 },
+  codec: 'h264',
+  quality: 'good',
+  mode: 'vbr',
+  bitrateKbps: 600,
+  maxKbps: 900,
+  bufferBits: 1_800_000,
+  frameRate: { num: 25, den: 1 },
+  pictureRate: { num: 25, den: 1 },
+  gopFrames: 50,
+  bFrames: 2,
+  deinterlace: 'none',
+  scan: 'progressive',
+  color: { matrix: 'bt470bg', primaries: 'bt470bg', transfer: 'smpte170m' },
+  spliceFrames: [],
+  logo: null,
+  captions: false,
+}
+
+/** Of one file. */
+export function plan(path = 'film.mp4', change: Partial<TaskPlan> = {}): TaskPlan {
+  return {
+    version: 2,
+    packaging: null,
+    durationSeconds: 10,
+    videoOffsetSeconds: 0,
+    sourceAudio: [],
+    pids: null,
+    picture: {
+      rgb: false,
+      width: 1280,
+      height: 720,
+      plain: true,
+      matrix: 'bt709',
+      fullRange: false,
+      primaries: 'bt709',
+      transfer: 'bt709',
+      conversion: 'none',
+      hdr: null,
+    },
+    fields: { parity: 'auto', frames: 'interlaced', clearFlag: false },
+    scaler: 'zscale',
+    disableDrc: false,
+    deepProbe: false,
+    hevcCaptionsOption: false,
+    cues: null,
+    outputs: [
+      {
+        profile: 0,
+        path,
+        container: 'mp4',
+        contentType: 'video/mp4',
+        video,
+        audio: [],
+        durationSeconds: 10,
+        expectedBytes: 1_000_000,
+        headerReserveBytes: 100_000,
+        muxRateKbps: null,
+      },
+    ],
+    audioFiles: [],
+    warnings: [],
+    ...change,
+  }
+}

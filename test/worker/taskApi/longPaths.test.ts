@@ -1,0 +1,245 @@
+// In charge of: the longest paths that are accepted, in every store: from the job to its outputs through the real task API,
+// and through each call of each store's sink; one byte more is refused before it is sent.
+// Not in charge of: which paths are accepted (test/node/contract/job/rules/pathLengths.test.ts).
+import { env } from 'cloudflare:workers'
+import { expect, test, vi } from 'vitest'
+import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
+import { readPem } from '#contract/job/storeKeys/pem.ts'
+import { MAX_UPLOAD_HANDLE } from '#contract/task/protocol.ts'
+import { googleStore } from '../../../worker/storage/google/gcsStore.ts'
+import { httpSink } from '../../../worker/storage/http/httpSink.ts'
+import { openSink, ownPrefix } from '../../../worker/storage/registry.ts'
+import type { ApiKey } from '../../../worker/storage/oracle/ociSignature.ts'
+import { oracleSign } from '../../../worker/storage/oracle/ociSignature.ts'
+import { nativeSink } from '../../../worker/storage/oracle/ociSink.ts'
+import { compatibleStore } from '../../../worker/storage/oracle/ociS3Store.ts'
+import { s3Place } from '../../../worker/storage/s3/bucketAddress.ts'
+import { sigV4 } from '../../../worker/storage/s3/sigV4.ts'
+import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
+import type { Sink } from '../../../worker/storage/objectStore.ts'
+import { vendorSink, vendorSource } from '../../../worker/storage/r2/r2Store.ts'
+import { FakeGoogle } from '../../fakes/googleStorage.ts'
+import { makeKey } from '../../fakes/rsaKeys.ts'
+import { FakeOracle } from '../../fakes/oracleStorage.ts'
+import { transportOf } from '../../fakes/fetchTransport.ts'
+import { FakeS3 } from '../../fakes/s3.ts'
+import { call, job, post } from '../support/apiClient.ts'
+import { started, status } from '../support/jobFixture.ts'
+
+const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+const HOST = 'logo.test'
+
+/** A server that keeps what is put. */
+function webServer(): {
+  fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
+  files: Map<string, Uint8Array>
+} {
+  const files = new Map<string, Uint8Array>()
+  return {
+    files,
+    async fetch(url, init) {
+      const request = new Request(url, init)
+      const path = decodeURIComponent(new URL(request.url).pathname.slice(1))
+      if (request.method === 'PUT') files.set(path, new Uint8Array(await request.arrayBuffer()))
+      if (request.method === 'DELETE') files.delete(path)
+      const found = files.get(path)
+      const headers = { 'content-length': String(found?.length ?? 0), etag: '"1"' }
+      if (request.method === 'HEAD') return new Response(null, { status: found ? 200 : 404, headers })
+      return new Response(null, { status: request.method === 'PUT' ? 201 : 204 })
+    },
+  }
+}
+
+/** Each byte is written as two in JSON. */
+function awkward(bytes: number): string {
+  return `${'"'.repeat(bytes - 4)}.mp4`
+}
+
+test.each(['vendor-store', 'aws', 'http'] as const)(
+  '%s: a job whose output has the longest path ends well',
+  async (provider) => {
+    const s3 = new FakeS3({ accounts: [keys], buckets: ['films'], region: 'us-east-1' })
+    const web = webServer()
+    const dispatch = globalThis.fetch
+    vi.stubGlobal('fetch', async (input: RequestInfo, init?: RequestInit) => {
+      const url = new URL(input instanceof Request ? input.url : input)
+      if (url.hostname !== HOST) return dispatch(input, init)
+      return provider === 'aws' ? s3.fetch(url, init) : web.fetch(url, init)
+    })
+    const credentials = {
+      'vendor-store': { cloud_provider: 'vendor-store' },
+      aws: {
+        cloud_provider: 'aws',
+        access_key: keys.accessKey,
+        secret_key: keys.secretKey,
+        endpoint: `https://${HOST}`,
+      },
+      http: { cloud_provider: 'http' },
+    }
+    const root = { 'vendor-store': '', aws: 's3://films', http: `https://${HOST}` }
+    const limit = OUTPUT_PATH_BYTES[provider]
+    const wish = (output: string) =>
+      job({
+        bucket_output_path: root[provider],
+        videoProfiles: [{ output, width: 640, height: 360, video_bitrate: 600 }],
+        cloud_credentials: { input: { cloud_provider: 'http' }, output: credentials[provider] },
+      })
+    const refused = await post('/api/v0/job', wish(awkward(limit + 1)))
+    expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, expect.stringMatching(/output/)])
+
+    const path = awkward(limit)
+    const made = await post('/api/v0/job', wish(path))
+    expect(made.status).toBe(200)
+    const { _auto_generated_id_: id } = await made.json<any>()
+    const attempt = await started()
+    const bytes = new TextEncoder().encode('a film')
+    const object = await attempt.store(path, bytes)
+    const finished = await attempt.finish([object])
+    expect([finished.status, await finished.json()]).toEqual([200, { state: 'completed' }])
+    const { outputs, error } = await status(id)
+    expect(error).toBeNull()
+    expect(outputs).toMatchObject([{ path, size: 6 }])
+    if (provider === 'aws') expect(s3.objects.get(`films/${path}`)?.bytes).toEqual(bytes)
+    else if (provider === 'http') expect(web.files.get(path)).toEqual(bytes)
+    else
+      expect(await (await call(new URL(outputs[0].url).pathname, { headers: { authorization: '' } })).text()).toBe(
+        'a film',
+      )
+  },
+)
+
+const account = 'a'.repeat(40)
+const place = { namespace: 'axaxnpcrorw5', bucket: 'films', region: 'eu-frankfurt-1' }
+
+const tenancy = 'ocid1.tenancy.oc1..aaaaaaaaba3pv6wkcr4jqae5f15p2b2m2yt2j6rx32uzr4h25vqstifsfdsq'
+const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqedqw3rynjq'
+const mine = await makeKey()
+const access = accessWith(mine.pem)
+
+function accessWith(pem: string): ApiKey {
+  const read = readPem(pem)
+  if (!read.ok) throw new Error(read.why)
+  const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
+  const key = readStoreKey('oracle', known)
+  if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
+  return key.key
+}
+
+const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
+  [
+    'the service’s own store, of the longest account',
+    'vendor-store',
+    () => openSink(env, { provider: 'vendor-store', account, jobId: crypto.randomUUID() }),
+  ],
+  [
+    'S3',
+    'aws',
+    () => {
+      const fake = new FakeS3({ accounts: [keys], buckets: ['films'] })
+      const where = s3Place('films', null, null)
+      const sign = sigV4(keys, where.region)
+      return xmlSink({ provider: 'aws', place: where, sign, transport: fake.fetch, deletesMany: true }, '')
+    },
+  ],
+  [
+    'Google',
+    'gcloud',
+    () => {
+      const pair = { kind: 'pair', ...keys } as const
+      const fake = new FakeGoogle({ bucket: 'films', accounts: [], pairs: [pair] })
+      return xmlSink(googleStore('films', pair, transportOf(fake.handle)), '')
+    },
+  ],
+  [
+    'Oracle’s native API',
+    'oracle',
+    () => {
+      const host = 'objectstorage.eu-frankfurt-1.oraclecloud.com'
+      const known = new Map([[`${tenancy}/${user}/${access.fingerprint}`, mine.publicKey]])
+      const fake = new FakeOracle({ namespace: place.namespace, bucket: place.bucket, host, keys: known })
+      return nativeSink({ place, sign: oracleSign(access), transport: transportOf(fake.handle) }, '')
+    },
+  ],
+  [
+    'Oracle’s door for S3',
+    'oracle',
+    () => {
+      const pair = { kind: 'pair', ...keys } as const
+      const fake = new FakeS3({ accounts: [pair], buckets: [place.bucket], region: place.region })
+      return xmlSink(compatibleStore(place, pair, fake.fetch), '')
+    },
+  ],
+  [
+    'an http server',
+    'http',
+    () => {
+      const staged = `work/${crypto.randomUUID()}/http/`
+      return httpSink({
+        root: `https://${HOST}`,
+        access: { username: null, password: null },
+        transport: webServer().fetch,
+        staging: {
+          sink: vendorSink(env.BUCKET, staged),
+          open: (path) => vendorSource(env.BUCKET, staged + path),
+        },
+      })
+    },
+  ],
+]
+
+const TYPE = 'video/mp4'
+const BYTES = new TextEncoder().encode('a film')
+
+test.each(sinks)(
+  '%s takes the longest path in every call, and refuses one byte more before it is sent',
+  async (_, provider, make) => {
+    const limit = OUTPUT_PATH_BYTES[provider]
+    const sink = make()
+    for (const path of [awkward(limit), `${'ü'.repeat(Math.floor(limit / 2) - 3)}${'x'.repeat(limit % 2)}/x.mp4`]) {
+      expect(new TextEncoder().encode(path).length).toBe(limit)
+      await sink.put(path, BYTES, BYTES.length, TYPE)
+      expect((await sink.stat(path))?.size).toBe(BYTES.length)
+      expect(sink.location(path)).toContain(path.slice(0, 3) === '"""' && provider === 'http' ? '%22%22' : '')
+      await sink.delete(path)
+      await sink.deleteMany([path])
+      const upload = await sink.beginUpload(path, TYPE)
+      // As the task API hands it out.
+      expect(btoa(JSON.stringify(['x'.repeat(2 * limit), upload])).length).toBeLessThan(MAX_UPLOAD_HANDLE)
+      const etag = await sink.uploadPart(path, upload, 1, BYTES, BYTES.length)
+      await sink.completeUpload(path, upload, [{ n: 1, etag }])
+      expect((await sink.stat(path))?.size).toBe(BYTES.length)
+      await sink.abortUpload(path, await sink.beginUpload(path, TYPE))
+      await sink.delete(path)
+    }
+    const keep = async (): Promise<void> => undefined
+    await sink.tryOut?.('d'.repeat(limit - '/.splicepoint'.length), keep)
+
+    const longer = awkward(limit + 1)
+    const invalid = { code: 'invalid' }
+    await expect(sink.put(longer, BYTES, BYTES.length, TYPE)).rejects.toMatchObject(invalid)
+    await expect(sink.stat(longer)).rejects.toMatchObject(invalid)
+    await expect(sink.delete(longer)).rejects.toMatchObject(invalid)
+    await expect(sink.deleteMany([longer])).rejects.toMatchObject(invalid)
+    await expect(sink.beginUpload(longer, TYPE)).rejects.toMatchObject(invalid)
+    if (sink.tryOut) {
+      await expect(sink.tryOut('d'.repeat(limit - '/.splicepoint'.length + 1), keep)).rejects.toMatchObject(invalid)
+    }
+  },
+)
+
+test('the own store’s prefix is what the limit takes off', () => {
+  expect(ownPrefix(account, crypto.randomUUID()).length + OUTPUT_PATH_BYTES['vendor-store']).toBe(1024)
+})
+
+test('a store that names its uploads by more than a handle can carry is told at once, and left without an upload', async () => {
+  const made = await post('/api/v0/job', job())
+  expect(made.status).toBe(200)
+  const attempt = await started()
+  const abort = vi.fn<() => Promise<void>>(async () => undefined)
+  vi.spyOn(env.BUCKET, 'createMultipartUpload').mockResolvedValue({ uploadId: 'x'.repeat(9000) } as R2MultipartUpload)
+  vi.spyOn(env.BUCKET, 'resumeMultipartUpload').mockReturnValue({ abort } as unknown as R2MultipartUpload)
+  const answer = await attempt.door('POST', '/uploads', { path: 'film.mp4', content_type: TYPE, expected_size: 5 })
+  expect([answer.status, (await answer.json<any>()).error.code]).toEqual([400, 'output_refused'])
+  expect(abort).toHaveBeenCalledOnce()
+})

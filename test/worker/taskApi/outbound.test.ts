@@ -1,0 +1,38 @@
+// The way out of a production container: the platform leads its requests for one host name to the entrypoint Outbound,
+// which is asked here as the platform would ask it. test/containers runs the same with real containers.
+import { env, exports } from 'cloudflare:workers'
+import { expect, it } from 'vitest'
+import { settings } from '../../../worker/env.ts'
+import { TASK_API_HOST } from '../../../worker/taskApi/outbound.ts'
+
+const DOOR = `http://${TASK_API_HOST}`
+const outbound = (): Fetcher => (exports as unknown as { Outbound: (options: object) => Fetcher }).Outbound({})
+
+it('is named in one place only, and is the address that the Worker gives to attempts', () => {
+  expect(settings({ ...env, DOOR_URL: '', TRANSCODER_URLS: '' }).doorUrl).toBe(DOOR)
+})
+
+it('leads to the task API, which wants the token of the attempt', async () => {
+  const response = await outbound().fetch(`${DOOR}/task/1`)
+  expect(response.status).toBe(401)
+})
+
+it.each(['/', '/health', '/api/v0/job', '/metrics', '/uploads', '/o/1/x', '/task', '/cdn-cgi/explorer'])(
+  'leads to nothing else of the Worker: %s',
+  async (path) => {
+    const admin = { authorization: `Basic ${btoa('test-only-admin-key:')}` }
+    const response = await outbound().fetch(DOOR + path, { headers: admin })
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type') ?? '').not.toContain('html')
+  },
+)
+
+it.each([
+  'http://example.com/',
+  'http://192.0.2.7/',
+  'http://sub.door.splicepoint.internal/task/1',
+  'http://169.254.169.254/',
+])('leads to no other host: %s', async (address) => {
+  const response = await outbound().fetch(address)
+  expect(response.status).toBe(403)
+})

@@ -1,0 +1,24 @@
+// What requests share of one attempt: never a promise that only another request can settle.
+import { expect, test, vi } from 'vitest'
+import { Kept } from '../../../worker/util/ttlCache.ts'
+
+test('what is open is kept for a while, what failed is not', async () => {
+  const kept = new Kept<number>()
+  let opened = 0
+  const open = async () => ++opened
+  expect([await kept.get('a', open), await kept.get('a', open), await kept.get('b', open)]).toEqual([1, 1, 2])
+  await expect(kept.get('c', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await kept.get('c', open)).toBe(3)
+  vi.useFakeTimers({ now: Date.now() + 60_001 })
+  try {
+    expect(await kept.get('a', open)).toBe(4)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a request that is cancelled while it opens keeps nobody waiting', async () => {
+  const kept = new Kept<number>()
+  void kept.get('a', () => new Promise<never>(() => undefined))
+  expect(await kept.get('a', async () => 1)).toBe(1)
+})

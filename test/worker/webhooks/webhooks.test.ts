@@ -1,0 +1,316 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { nextTryIn } from '#contract/api/webhookMessage.ts'
+import { PATIENCE_MS } from '../../support/timeouts.ts'
+import { sweep } from '../../../worker/reconciler.ts'
+import { call, job, post } from '../support/apiClient.ts'
+import type { Attempt } from '../support/fakeTranscoder.ts'
+import { ahead, create as createJob, moveClock, started } from '../support/jobFixture.ts'
+
+const HOOK = 'https://hooks.test/in?token=TOPSECRET'
+const HOUR = 3600_000
+
+interface Received {
+  url: string
+  headers: Record<string, string>
+  body: string
+  redirect: string | undefined
+}
+
+let received: Received[]
+let answer: () => Response | Promise<Response>
+
+beforeEach(() => {
+  received = []
+  answer = () => new Response('ok')
+  const others = globalThis.fetch
+  vi.stubGlobal('fetch', async (input: string, init?: RequestInit) => {
+    if (new URL(new Request(input, init).url).hostname !== 'hooks.test') return others(input, init)
+    received.push({
+      url: input,
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: await new Response(init?.body).text(),
+      redirect: init?.redirect,
+    })
+    return answer()
+  })
+})
+afterEach(async () => void (await env.DB.prepare('DELETE FROM webhooks').run()))
+
+const create = (change: Record<string, unknown> = { webhook_url: HOOK }) => createJob(change)
+
+async function finished(change?: Record<string, unknown>): Promise<[number, Attempt]> {
+  const id = await create(change)
+  const attempt = await started()
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  return [id, attempt]
+}
+
+const deliveries = async (id: number) => (await (await call(`/api/v0/job/${id}/webhooks`)).json<any>()).deliveries
+const courier = (attempt: Attempt) => env.COURIER.get(env.COURIER.idFromName(attempt.job))
+const settled = (id: number, tries: number) =>
+  vi.waitUntil(async () => (await deliveries(id))[0]?.attempts.length === tries, { timeout: PATIENCE_MS, interval: 20 })
+
+async function rotate(): Promise<string> {
+  const response = await post('/api/v0/webhooks/secret/rotate', {})
+  expect(response.status).toBe(201)
+  return (await response.json<any>()).secret
+}
+
+test('the end of a job is told once, signed as an independent verifier expects, with no secret in it', async () => {
+  const secret = await rotate()
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  const [id, attempt] = await finished({ webhook_url: HOOK, metadata: { customer: '42' } })
+  await settled(id, 1)
+  expect(received).toHaveLength(1)
+  const [message] = received
+  expect(message?.url).toBe(HOOK)
+  const payload = new Webhook(secret).verify(message!.body, message!.headers) as any
+  expect(payload).toMatchObject({
+    type: 'job.completed',
+    data: { _auto_generated_id_: id, job_id: attempt.job, state: 'completed', error: null, outputs_total: 1 },
+  })
+  expect(payload.data.metadata).toEqual({ customer: '42' })
+  expect(payload.data.outputs[0]).toMatchObject({ path: 'film.mp4', size: 6 })
+  expect(message?.body).not.toMatch(/TOPSECRET|url|\/o\//)
+  expect(() => new Webhook(secret).verify(message!.body.replace('completed', 'failed'), message!.headers)).toThrow()
+  expect(await deliveries(id)).toMatchObject([
+    {
+      event: 'job.completed',
+      state: 'delivered',
+      tries: 1,
+      next_try_at: null,
+      attempts: [{ status: 200, error: null }],
+    },
+  ])
+  // The address is shown without its query; nothing of the secret stands in the ledger.
+  expect(await (await call(`/api/v0/job/${id}`)).text()).not.toContain('TOPSECRET')
+  expect(JSON.stringify((await env.DB.prepare('SELECT * FROM accounts').all()).results)).not.toContain(secret.slice(6))
+})
+
+test('after a rotation both secrets verify for a day, then only the new one', async () => {
+  const old = await rotate()
+  const now = await rotate()
+  expect(now).not.toBe(old)
+  const [id, attempt] = await finished()
+  await settled(id, 1)
+  for (const secret of [old, now]) new Webhook(secret).verify(received[0]!.body, received[0]!.headers)
+  moveClock(25 * HOUR)
+  await post(`/api/v0/job/${id}/webhooks/${received[0]!.headers['webhook-id']}/replay`, {})
+  await runDurableObjectAlarm(courier(attempt))
+  await settled(id, 2)
+  expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id'])
+  expect(received[1]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
+})
+
+test('what is not answered with success is tried again with back-off for a day, then given up; a replay starts over', async () => {
+  answer = () => new Response('no', { status: 500 })
+  const [id, attempt] = await finished()
+  await settled(id, 1)
+  for (let n = 2; n <= 11; n++) {
+    expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', tries: n - 1 })
+    // Not before its time.
+    await runDurableObjectAlarm(courier(attempt))
+    expect(received).toHaveLength(n - 1)
+    moveClock(nextTryIn(n - 1, 500)! + 1000)
+    await runDurableObjectAlarm(courier(attempt))
+    expect(received).toHaveLength(n)
+  }
+  const [failed] = await deliveries(id)
+  expect(failed).toMatchObject({ state: 'failed', tries: 11 })
+  expect(failed.attempts.at(-1)).toMatchObject({ status: 500, error: 'The receiver answered 500.' })
+  expect(ahead).toBeGreaterThan(23 * HOUR)
+  expect(new Set(received.map((message) => message.headers['webhook-id'])).size).toBe(1)
+  answer = () => new Response(null, { status: 204 })
+  const replayed = await post(`/api/v0/job/${id}/webhooks/${failed.id}/replay`, {})
+  expect(replayed.status).toBe(202)
+  await runDurableObjectAlarm(courier(attempt))
+  await settled(id, 12)
+  expect((await deliveries(id))[0]).toMatchObject({ state: 'delivered', tries: 1 })
+  expect((await post(`/api/v0/job/${id}/webhooks/msg_other/replay`, {})).status).toBe(404)
+})
+
+test('a redirect is not followed, and an address that is not public is not called', async () => {
+  answer = () => new Response(null, { status: 302, headers: { location: 'https://hooks.test/elsewhere' } })
+  const [id] = await finished()
+  await settled(id, 1)
+  expect(received).toHaveLength(1)
+  expect((await deliveries(id))[0]).toMatchObject({ state: 'pending', attempts: [{ status: null }] })
+  for (const address of ['http://127.0.0.1/x', 'http://[::1]/', 'https://metadata.internal/']) {
+    const hidden = await create()
+    // As if it had been accepted by a deployment with other settings.
+    await env.DB.prepare(`UPDATE jobs SET config = json_set(config, '$.webhook_url', ?2) WHERE id = ?1`)
+      .bind(hidden, address)
+      .run()
+    await post(`/api/v0/job/${hidden}/cancel`, {})
+    await settled(hidden, 1)
+    expect((await deliveries(hidden))[0].attempts[0]).toMatchObject({ status: null })
+  }
+  expect(received).toHaveLength(1)
+  expect((await post('/api/v0/job', job({ webhook_url: 'https://u:p@hooks.test/' }))).status).toBe(400)
+})
+
+test('an address that is not public is refused when the job is created, behind a query and with a retry too', async () => {
+  for (const address of [
+    'http://127.0.0.1/x?y',
+    'http://[::1]/',
+    'https://metadata.internal/',
+    'http://10.1.2.3:8080/',
+  ]) {
+    const refused = await post('/api/v0/job', job({ webhook_url: address }))
+    expect(refused.status).toBe(400)
+    expect((await refused.json<any>()).error).toMatchObject({
+      code: 'invalid_request',
+      field: 'webhook_url',
+      details: [{ code: 'address_refused', field: 'webhook_url' }],
+    })
+  }
+  for (const none of [null, '']) {
+    expect((await post('/api/v0/job', job({ webhook_url: none }))).status).toBe(200)
+  }
+  const id = await create({})
+  await post(`/api/v0/job/${id}/cancel`, {})
+  const again = await post(`/api/v0/job/${id}/retry`, { webhook_url: 'http://192.168.0.1/' })
+  expect([again.status, (await again.json<any>()).error.field]).toEqual([400, 'webhook_url'])
+  // A private address that the deployment allows is none of that.
+  await create({ webhook_url: 'https://logo.test/hook' })
+})
+
+test('a job that names nobody tells its key’s address, and null is no name; an empty one tells nobody; it is sealed, changed by admins, and goes with its key', async () => {
+  const admin = { key: 'test-only-admin-key' }
+  const made = await post('/api/v0/keys', { account: 'default', webhook_url: HOOK }, admin)
+  expect(made.status).toBe(201)
+  const { id: keyId, key, webhook_url } = await made.json<any>()
+  expect(webhook_url).toBe('https://hooks.test/in?…')
+  expect(JSON.stringify((await env.DB.prepare('SELECT * FROM api_keys').all()).results)).not.toContain('TOPSECRET')
+  const cancelled = async (change: Record<string, unknown>, by = key): Promise<number> => {
+    const { _auto_generated_id_: id } = await (await post('/api/v0/job', job(change), { key: by })).json<any>()
+    await post(`/api/v0/job/${id}/cancel`, {})
+    return id
+  }
+  const told = await cancelled({})
+  await settled(told, 1)
+  expect(received.map(({ url }) => url)).toEqual([HOOK])
+  const { config } = await (await call(`/api/v0/job/${told}`)).json<any>()
+  expect(config.webhook_url).toBe('https://hooks.test/in?…')
+  expect(await deliveries(await cancelled({ webhook_url: null }))).toHaveLength(1)
+  expect(await deliveries(await cancelled({ webhook_url: '' }))).toEqual([])
+  const own = await cancelled({ webhook_url: 'https://hooks.test/own' })
+  await settled(own, 1)
+  expect(received.at(-1)?.url).toBe('https://hooks.test/own')
+
+  // A rotated key keeps it; a revoked one keeps nothing that opens.
+  const rotated = await (await post(`/api/v0/keys/${keyId}/rotate`, {}, admin)).json<any>()
+  expect(rotated.webhook_url).toBe(webhook_url)
+  const sealed = env.DB.prepare('SELECT webhook_sealed FROM api_keys WHERE id = ?')
+  expect(await sealed.bind(keyId).first('webhook_sealed')).toBeNull()
+  await settled(await cancelled({}, rotated.key), 1)
+  expect(received.at(-1)?.url).toBe(HOOK)
+
+  const patch = (id: string, body: unknown, who = admin) =>
+    call(`/api/v0/keys/${id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...who,
+    })
+  const changed = await (await patch(rotated.id, { webhook_url: null, label: 'quiet', priority: 3 })).json<any>()
+  expect(changed).toMatchObject({ webhook_url: null, label: 'quiet', priority: 3, account: 'default' })
+  expect(await sealed.bind(rotated.id).first('webhook_sealed')).toBeNull()
+  expect((await (await patch(rotated.id, { max_stored_upload_bytes: 5 })).json<any>()).label).toBe('quiet')
+  for (const bad of [
+    { webhook_url: 'http://127.0.0.1/' },
+    { webhook_url: 'https://u:p@hooks.test/' },
+    { webhook_url: 'x' },
+    // As answers show it.
+    { webhook_url: 'https://hooks.test/in?…' },
+  ]) {
+    const refused = await patch(rotated.id, bad)
+    expect([refused.status, (await refused.json<any>()).error.field]).toEqual([400, 'webhook_url'])
+    expect((await post('/api/v0/keys', bad, admin)).status).toBe(400)
+  }
+  for (const bad of [{ account: 'x' }, { scopes: ['admin'] }, { priority: 11 }, { max_stored_upload_bytes: -1 }]) {
+    expect((await patch(rotated.id, bad)).status, JSON.stringify(bad)).toBe(400)
+  }
+  expect((await patch(keyId, { label: 'revoked' })).status).toBe(404)
+  expect((await patch(rotated.id, {}, { key: rotated.key })).status).toBe(403)
+})
+
+test('410 ends the tries, a cancelled job tells of it, and raced ends tell once', async () => {
+  answer = () => new Response(null, { status: 410 })
+  const id = await create()
+  await started()
+  await Promise.all(Array.from({ length: 5 }, () => post(`/api/v0/job/${id}/cancel`, {})))
+  await settled(id, 1)
+  expect(await deliveries(id)).toMatchObject([{ event: 'job.cancelled', state: 'failed', tries: 1 }])
+})
+
+test('a courier that was lost is woken by the sweep', async () => {
+  const id = await create()
+  const attempt = await started()
+  vi.spyOn(env.COURIER, 'get').mockImplementation(() => {
+    throw new Error('lost')
+  })
+  await attempt.door('POST', '/fail', { reason: 'failed', error: { code: 'source_not_media', message: 'x' } })
+  vi.restoreAllMocks()
+  expect(await deliveries(id)).toMatchObject([{ event: 'job.failed', state: 'pending', tries: 0 }])
+  moveClock(3 * 60_000)
+  await sweep(env)
+  await runDurableObjectAlarm(courier(attempt))
+  await settled(id, 1)
+  expect(JSON.parse(received[0]!.body).data.error).toEqual({ code: 'source_not_media', message: 'x' })
+})
+
+test('a courier that is woken while it ends its work does not forget it: no sweep is needed', async () => {
+  // What it reads last, before it would go to sleep; whatever it is woken for afterwards, it has not seen.
+  let reads = 0
+  let of = 0
+  let afterLast: (() => Promise<void>) | null = null
+  const prototype = Object.getPrototypeOf(env.DB) as D1Database
+  // oxlint-disable-next-line typescript/unbound-method -- called with the database of the caller below
+  const prepare = prototype.prepare
+  vi.spyOn(prototype, 'prepare').mockImplementation(function (this: D1Database, sql) {
+    const statement = prepare.call(this, sql)
+    if (!sql.startsWith('SELECT * FROM webhooks WHERE job') || afterLast === null) return statement
+    const bound = statement.bind.bind(statement)
+    return Object.assign(statement, {
+      bind(...values: unknown[]) {
+        const made = bound(...values)
+        const all = made.all.bind(made)
+        return Object.assign(made, {
+          async all() {
+            const answer = await all()
+            // Couriers of other jobs read too.
+            const then = values[0] === of && ++reads === 2 ? afterLast : null
+            if (then) afterLast = null
+            await then?.()
+            return answer
+          },
+        })
+      },
+    })
+  })
+  const id = await create()
+  of = id
+  const attempt = await started()
+  afterLast = async () => {
+    const { results } = await env.DB.prepare('SELECT id FROM webhooks WHERE job = ?').bind(id).all<{ id: string }>()
+    expect((await post(`/api/v0/job/${id}/webhooks/${results[0]!.id}/replay`, {})).status).toBe(202)
+  }
+  await attempt.finish([await attempt.store('film.mp4', new Uint8Array(6))])
+  // Nobody else may read until then.
+  await vi.waitUntil(() => afterLast === null, { timeout: PATIENCE_MS, interval: 5 })
+  await settled(id, 2)
+  expect(received).toHaveLength(2)
+  await expect
+    .poll(() => runInDurableObject(courier(attempt), async (_, state) => (await state.storage.list()).size))
+    .toBe(0)
+})
+
+test('a job without webhook_url makes no delivery', async () => {
+  const id = await create({})
+  await post(`/api/v0/job/${id}/cancel`, {})
+  expect(await deliveries(id)).toEqual([])
+})

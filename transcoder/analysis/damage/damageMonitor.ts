@@ -1,0 +1,348 @@
+// In charge of: the damage of a source as it shows while it is decoded: how much, of which kind, and where; and ending a task whose
+// source has more of it than the job allows.
+// Not in charge of: reading ffmpeg's lines (ffmpegMessages.ts), the sentences (damageReport.ts).
+import type { TaskError } from '../../errors.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../../plan/model/mediaInfo.ts'
+import type { AudioPlan, Plan } from '../../plan/model/plan.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { cutEnd, EDGE_SECONDS, withoutCutEnd, type End, type Event } from './cutEnd.ts'
+import type { LastPacket } from './streamEnding.ts'
+import {
+  beginsDecoding,
+  filteredStream,
+  isWorthKeeping,
+  readDamage,
+  type Damage,
+  type Reading,
+} from './ffmpegMessages.ts'
+import { limitError, totalOf, undecodable, type Counted, type Findings, type Gap } from './damageReport.ts'
+
+export interface WatchOptions {
+  media: MediaInfo
+  plan: Plan
+  /** Where on the source's clock the outputs begin. */
+  startSeconds: number
+  /** Indexes of streams that begin within a frame or a group of pictures (streamBeginning.ts). */
+  begunWithin?: ReadonlySet<number>
+  /** Errors with which the job still succeeds; null = any number. */
+  limit: number | null
+  /** Told once, as soon as there is one too many. */
+  onExceeded: (error: TaskError) => void
+}
+
+interface Silence {
+  samples: number
+  seconds: number
+  isFirst: boolean
+}
+
+const TICKS_PER_SECOND = 90_000
+/** swresample adds silence in pieces of this many samples at most. */
+const SILENCE_STEP = 16_384
+/** Two filters that fill one gap of the source say so at about the same time. */
+const SAME_GAP = 0.1
+const SAME_MOMENT_SECONDS = 5
+/** Formats that have neither a header nor an end: a recording may be cut off anywhere, and what that does to the last packet is no damage. */
+const ENDLESS = new Set(['mpegts', 'mpeg', 'mpegvideo', 'h264', 'hevc', 'aac', 'ac3', 'eac3', 'mp3', 'dv'])
+/** Decoding is ahead of what the encoders have written by their look-ahead. */
+const LOOK_AHEAD_SECONDS = 3
+/** ffmpeg's own limit (-max_error_rate), which version 5 applies to all streams together. */
+const MOST_LOST = 2 / 3
+/** A hostile source may have any number: all are counted, and so many kept. */
+const MOST_EVENTS = 2000
+
+export class DamageWatch {
+  readonly #options: WatchOptions
+  readonly #reading: Reading
+  readonly #sampleRate: number
+  readonly #now: () => number
+  #isDecoding = false
+  #isFiltering = false
+  /** Indexes of streams of which a frame was decoded. */
+  readonly #decoded = new Set<number>()
+  #events: Event[] = []
+  /** Of #events, those since the last report. */
+  #unplaced: { event: Event; at: number }[] = []
+  #uncounted = { packet: 0, frame: 0, message: 0 }
+  #gaps: (Gap & { context: string })[] = []
+  readonly #silences = new Map<string, Silence>()
+  readonly #contexts = new Set<string>()
+  readonly #stamped = new Map<string, Event>()
+  #ending: ReadonlyMap<number, LastPacket> = new Map()
+  #position = { seconds: 0, speed: 0, at: 0 }
+  #hasExceeded = false
+
+  constructor(options: WatchOptions, now = () => performance.now()) {
+    const { media, plan } = options
+    this.#options = options
+    this.#now = now
+    this.#reading = readingOf(media, plan)
+    this.#sampleRate = tracksOf(plan)[0]?.sampleRate ?? 48_000
+    this.begin()
+  }
+
+  /** An encode begins: what an earlier one met counts no more. */
+  begin(): void {
+    this.#isDecoding = false
+    this.#isFiltering = false
+    this.#decoded.clear()
+    this.#events = []
+    this.#unplaced = []
+    this.#uncounted = { packet: 0, frame: 0, message: 0 }
+    this.#gaps = []
+    this.#silences.clear()
+    this.#contexts.clear()
+    this.#stamped.clear()
+    this.#position = { seconds: 0, speed: 0, at: this.#now() }
+  }
+
+  /** One line of ffmpeg's. Returns whether it may explain a bad end. */
+  readonly line = (text: string): boolean => {
+    if (beginsDecoding(text)) this.#isDecoding = true
+    const decoded = filteredStream(text)
+    if (decoded !== null) {
+      this.#isFiltering = true
+      this.#decoded.add(decoded)
+    }
+    const damage = readDamage(text, this.#reading, this.#isDecoding)
+    if (damage !== null) this.#take(damage)
+    return isWorthKeeping(text)
+  }
+
+  progress({ outSeconds, speed }: { outSeconds: number; speed: number | null }): void {
+    this.#place(outSeconds)
+    this.#position = { seconds: outSeconds, speed: speed ?? 0, at: this.#now() }
+    const { limit } = this.#options
+    if (limit === null || this.#hasExceeded) return
+    const end = this.#endOf(null) - EDGE_SECONDS
+    const found = this.#findings(this.#events.filter(({ latestSeconds }) => latestSeconds < end))
+    if (found.total <= limit) return
+    this.#hasExceeded = true
+    this.#options.onExceeded(limitError(found, limit))
+  }
+
+  /** Errors that the cut end of a transport stream may explain, and its last bytes may show that it does not. */
+  get isInDoubt(): boolean {
+    return this.#events.length > 0 && this.#options.media.formats.includes('mpegts')
+  }
+
+  /** Of streams that are cut off, where only a decoder may say whether that explains an error. */
+  doubtfulPids(): number[] {
+    return this.#ends().flatMap((end) => {
+      const explained = end.last === null ? [] : cutEnd(this.#events, end)
+      return explained.length > 0 && explained.every(({ ticks }) => ticks === null) ? end.pid : []
+    })
+  }
+
+  /** What tells damage from other lines. */
+  get reading(): Reading {
+    return this.#reading
+  }
+
+  /** By PID. */
+  endsWith(ending: ReadonlyMap<number, LastPacket>): void {
+    this.#ending = ending
+  }
+
+  /** So far. Once ffmpeg has ended: all of it. */
+  findings(): Findings {
+    for (const context of this.#silences.keys()) this.#close(context)
+    return this.#findings(this.#withoutCutEnd())
+  }
+
+  #withoutCutEnd(): readonly Event[] {
+    if (!this.#options.media.formats.some((format) => ENDLESS.has(format))) return this.#events
+    return withoutCutEnd(this.#events, this.#ends(), this.#endOf(null))
+  }
+
+  #ends(): (End & { pid: number })[] {
+    return usedStreams(this.#options.media, this.#options.plan).map(({ index, id }) => {
+      const pid = id ?? -1
+      return { stream: index, pid, seconds: this.#endOf(index), last: this.#ending.get(pid) ?? null }
+    })
+  }
+
+  /** Once ffmpeg has ended well. Throws too_many_source_errors, and source_damaged where most of the video is lost, as ffmpeg 7 does. */
+  requireFew(): void {
+    const { limit, media } = this.#options
+    const found = this.findings()
+    const { video } = media
+    const seconds = video?.durationSeconds ?? media.durationSeconds
+    if (video !== null && video.frameRate !== null && seconds !== null) {
+      const lost = this.#events.filter(({ kind, stream }) => kind === 'packet' && stream === video.index).length
+      if (lost > 1 && lost > seconds * toNumber(video.frameRate) * MOST_LOST) throw undecodable(lost)
+    }
+    if (limit !== null && found.total > limit) throw limitError(found, limit)
+  }
+
+  #take(damage: Damage): void {
+    if (damage.kind === 'silence') {
+      this.#fill(damage)
+      return
+    }
+    const { media, plan, startSeconds } = this.#options
+    const stream = damage.kind === 'message' ? this.#decodedBy(damage.name) : damage.stream
+    if (stream !== null && !usedStreams(media, plan).some(({ index }) => index === stream)) return
+    if (stream !== null && this.#isCutBeginning(stream)) return
+    if (this.#events.length >= MOST_EVENTS) {
+      this.#uncounted[damage.kind] += 1
+      return
+    }
+    const ticks = damage.kind === 'packet' ? damage.ticks : null
+    const name = `${stream} ${ticks}`
+    const known = this.#stamped.get(name)
+    if (known !== undefined) {
+      // Probing reads the beginning and the end as well; it is decoded now.
+      this.#events = [...this.#events.filter((event) => event !== known), known]
+      return
+    }
+    const seconds = ticks === null ? this.#here() : ticks / TICKS_PER_SECOND - startSeconds
+    const text = damage.kind === 'message' ? damage.text : ''
+    const event = { kind: damage.kind, stream, seconds: Math.max(0, seconds), ticks, text }
+    if (ticks !== null) {
+      const stamped = { ...event, latestSeconds: event.seconds }
+      this.#stamped.set(name, stamped)
+      this.#events.push(stamped)
+    }
+    // However fast the rest of a short source is decoded.
+    else if (!this.#isFiltering) this.#events.push({ ...event, seconds: 0, latestSeconds: Number.NEGATIVE_INFINITY })
+    else {
+      const unplaced = { ...event, latestSeconds: Number.POSITIVE_INFINITY }
+      this.#events.push(unplaced)
+      this.#unplaced.push({ event: unplaced, at: this.#now() })
+    }
+  }
+
+  /** What its decoder refuses before its first frame began before the recording did. */
+  #isCutBeginning(stream: number): boolean {
+    return this.#options.begunWithin?.has(stream) === true && !this.#decoded.has(stream)
+  }
+
+  /** null = the demuxer, or one decoder of several with the name. */
+  #decodedBy(name: string): number | null {
+    const { media, plan } = this.#options
+    const own = usedStreams(media, plan).filter(({ codec }) => codec === name || decoderNames[codec]?.includes(name))
+    return own.length === 1 ? own[0]!.index : null
+  }
+
+  /** What was met since the last report lies between that one and this one, `until`. */
+  #place(until: number): void {
+    const { seconds: from, at: began } = this.#position
+    const passed = Math.max(1, this.#now() - began)
+    const step = Math.max(0, until - from)
+    for (const { event, at } of this.#unplaced) {
+      event.seconds = Math.min(from + (step * (at - began)) / passed, this.#endOf(null))
+      // A step more: lines and reports come through pipes of their own.
+      event.latestSeconds = until + step + LOOK_AHEAD_SECONDS
+    }
+    this.#unplaced = []
+  }
+
+  /** Where the encode stands: what was said at the last report, and what it did since at the same speed. */
+  #here(): number {
+    const { seconds, speed, at } = this.#position
+    return Math.min(seconds + (speed * (this.#now() - at)) / 1000, this.#endOf(null))
+  }
+
+  #fill({ context, samples }: Extract<Damage, { kind: 'silence' }>): void {
+    const silence = this.#silences.get(context) ?? {
+      samples: 0,
+      seconds: this.#here(),
+      isFirst: !this.#contexts.has(context),
+    }
+    this.#contexts.add(context)
+    silence.samples += samples
+    this.#silences.set(context, silence)
+    if (samples !== SILENCE_STEP) this.#close(context)
+  }
+
+  #close(context: string): void {
+    const silence = this.#silences.get(context)
+    this.#silences.delete(context)
+    if (silence === undefined || this.#gaps.length >= MOST_EVENTS) return
+    const lengthSeconds = silence.samples / this.#sampleRate
+    if (silence.isFirst && this.#isBeginning(lengthSeconds)) return
+    const { seconds } = silence
+    // Every filter that resamples the stream says it.
+    const isKnown = this.#gaps.some(
+      (gap) =>
+        gap.context !== context &&
+        Math.abs(gap.seconds - seconds) < SAME_MOMENT_SECONDS &&
+        Math.abs(gap.lengthSeconds - lengthSeconds) < SAME_GAP * lengthSeconds,
+    )
+    if (!isKnown) this.#gaps.push({ seconds, lengthSeconds, context })
+  }
+
+  /** Audio that begins later than the outputs do, or whose first frames were cut. */
+  #isBeginning(seconds: number): boolean {
+    const { media, startSeconds, begunWithin } = this.#options
+    return media.audio.some(
+      (stream) =>
+        (begunWithin?.has(stream.index) === true && seconds < EDGE_SECONDS) ||
+        Math.abs((stream.startSeconds ?? startSeconds) - startSeconds - seconds) < SAME_GAP + seconds * SAME_GAP,
+    )
+  }
+
+  /** Seconds of the outputs at which a stream ends, or the whole source; infinite where nobody knows. */
+  #endOf(stream: number | null): number {
+    const { media, startSeconds } = this.#options
+    const found = usedStreams(media, this.#options.plan).find(({ index }) => index === stream)
+    const begin = found?.startSeconds ?? media.startSeconds ?? 0
+    const seconds = found?.durationSeconds ?? media.durationSeconds
+    return seconds === null ? Number.POSITIVE_INFINITY : begin + seconds - startSeconds
+  }
+
+  #findings(events: readonly Event[]): Findings {
+    const counted = (kind: Event['kind']): Counted => {
+      const own = events.filter((event) => event.kind === kind)
+      return { count: own.length + this.#uncounted[kind], seconds: own.map(({ seconds }) => seconds) }
+    }
+    const found = {
+      packets: counted('packet'),
+      frames: counted('frame'),
+      messages: { ...counted('message'), first: events.find(({ text }) => text !== '')?.text ?? '' },
+      gaps: this.#gaps,
+    }
+    return { ...found, total: totalOf(found) }
+  }
+}
+
+function usedStreams(media: MediaInfo, { sourceAudio }: Plan): (VideoStream | AudioStream)[] {
+  return [
+    ...(media.video === null ? [] : [media.video]),
+    ...media.audio.filter(({ number }) => sourceAudio.includes(number)),
+  ]
+}
+
+function tracksOf(plan: Plan): AudioPlan[] {
+  return [
+    ...plan.outputs.flatMap(({ audio }) => audio),
+    ...(plan.packaging?.renditions ?? []).flatMap(({ audio }) => audio),
+    ...plan.audioFiles.map(({ audio }) => audio),
+  ]
+}
+
+/** ffmpeg's decoders are called after their codec, and so are some of its encoders. */
+function readingOf(media: MediaInfo, plan: Plan): Reading {
+  const videos = [
+    ...plan.outputs.map(({ video }) => video.codec),
+    ...(plan.packaging?.renditions ?? []).flatMap(({ video }) => video?.codec ?? []),
+  ]
+  const encoders = new Set([...videos.map((codec) => encoderNames[codec]), ...tracksOf(plan).map(({ codec }) => codec)])
+  const names = usedStreams(media, plan).flatMap(({ codec }) => [codec, ...(decoderNames[codec] ?? [])])
+  return {
+    format: media.formats.join(','),
+    decoders: new Set(names.filter((name) => ![...encoders].some((encoder) => encoder === name))),
+  }
+}
+
+const encoderNames = { h264: 'libx264', hevc: 'libx265', mpeg2: 'mpeg2video' } as const
+const decoderNames: Record<string, readonly string[]> = {
+  av1: ['libdav1d', 'libaom-av1'],
+  vp8: ['libvpx'],
+  vp9: ['libvpx-vp9'],
+  mp2: ['mp2float'],
+  mp3: ['mp3float'],
+  vorbis: ['libvorbis'],
+  opus: ['libopus'],
+}

@@ -1,0 +1,83 @@
+// In charge of: what the last bytes of a transport stream say of errors near its end: how its streams end, and, of one that is cut off
+// within a packet, what a decoder says of that packet alone.
+// Not in charge of: which errors that leaves (cutEnd.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Attempt } from '../../pipeline/attempt.ts'
+import { inputFlags } from '../../ffmpeg/inputAllowlist.ts'
+import { runFfmpeg } from '../../ffmpeg/run.ts'
+import { ENDING_BYTES, lastPackets, transportPackets, type LastPacket } from './streamEnding.ts'
+import { beginsDecoding, readDamage } from './ffmpegMessages.ts'
+import type { DamageWatch } from './damageMonitor.ts'
+
+type Place = Pick<Attempt, 'engine' | 'gateway' | 'workspace' | 'halt'>
+
+/** Tells `damage`. It knows nothing more where the source cannot be read in ranges. */
+export async function lookAtEnd(place: Place, damage: DamageWatch): Promise<void> {
+  if (!damage.isInDoubt) return
+  const { gateway, halt } = place
+  const { size } = await gateway.open()
+  const bytes = await gateway.bytes(Math.max(0, (size ?? 0) - ENDING_BYTES), ENDING_BYTES, halt.signal)
+  const ending = lastPackets(bytes)
+  damage.endsWith(ending)
+  for (const pid of damage.doubtfulPids()) {
+    const last = ending.get(pid)
+    if (last !== undefined) ending.set(pid, { ...last, ...(await explanation(place, damage, bytes, pid, last.index)) })
+  }
+  damage.endsWith(ending)
+}
+
+/** What is said with the cut packet, and not without it. Empty where that cannot be found out. */
+async function explanation(
+  place: Place,
+  damage: DamageWatch,
+  bytes: Uint8Array,
+  pid: number,
+  from: number,
+): Promise<Pick<LastPacket, 'explains'>> {
+  const packets = transportPackets(bytes)
+  const without = packets.filter((packet, index) => packet.pid !== pid || index < from)
+  const all = await decode(place, damage, pid, packets)
+  const others = all === null ? null : await decode(place, damage, pid, without)
+  if (all === null || others === null) return {}
+  const more = (kind: keyof Counts) => all[kind] > others[kind]
+  return { explains: { packet: more('packet'), frame: more('frame'), message: more('message') } }
+}
+
+interface Counts {
+  packet: number
+  frame: number
+  message: number
+}
+
+/** Errors of one stream; null where no frame of it can be decoded. */
+async function decode(
+  { engine, workspace, halt }: Place,
+  { reading }: DamageWatch,
+  pid: number,
+  packets: readonly { bytes: Uint8Array }[],
+): Promise<Counts | null> {
+  const file = join(workspace.out, `ending-${pid}.ts`)
+  await writeFile(file, Buffer.concat(packets.map(({ bytes }) => bytes)), { mode: 0o640 })
+  const url = `file:${file}`
+  const errors: Counts = { packet: 0, frame: 0, message: 0 }
+  let isDecoding = false
+  const onLine = (line: string): boolean => {
+    isDecoding ||= beginsDecoding(line)
+    const found = isDecoding ? readDamage(line, reading, true) : null
+    if (found !== null && found.kind !== 'silence') errors[found.kind] += 1
+    return true
+  }
+  const args = [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'repeat+level+info', '-nostats', '-progress', 'pipe:1'],
+    // One thread: which of a frame's errors are told does not depend on what others are doing.
+    ...['-threads', '1', ...inputFlags(url), '-i', url],
+    ...['-map', `0:i:${pid}`, '-fps_mode', 'passthrough', '-f', 'null', '-'],
+  ]
+  const purpose = 'decode the end of the source again'
+  const { code, progress } = await runFfmpeg(engine, args, { cwd: workspace.cwd, purpose, signal: halt.signal, onLine })
+  await rm(file, { force: true })
+  halt.signal.throwIfAborted()
+  return code === 0 && (progress?.frame ?? 0) > 0 ? errors : null
+}

@@ -1,0 +1,117 @@
+// In charge of: reading what ffmpeg says while it decodes, line by line: which lines tell of damage in the source, and of what kind.
+// The same events for ffmpeg 5 and 7, which word and address them differently.
+// Not in charge of: counting (damageMonitor.ts), why a run failed (ffmpeg/exit.ts).
+
+export type Damage =
+  /** A packet that arrived damaged, or that a decoder could not decode. `ticks`: its time on the clock of a transport stream. */
+  | { kind: 'packet'; stream: number | null; ticks: number | null }
+  /** A frame of which parts were guessed from others. */
+  | { kind: 'frame'; stream: number | null }
+  /** Silence that took the place of missing audio. `context`: the filter that put it there. */
+  | { kind: 'silence'; context: string; samples: number }
+  /** Anything else that a demuxer or decoder calls an error. `name`: the demuxer or decoder. */
+  | { kind: 'message'; name: string; text: string }
+
+export interface Reading {
+  /** ffmpeg's names of the source's container, as one: "mov,mp4,m4a,3gp,3g2,mj2". */
+  format: string
+  /** Names of decoders that are not also those of an encoder at work. */
+  decoders: ReadonlySet<string>
+}
+
+interface Line {
+  /** Names before each " @ ": `vist#0:0/h264`, `dec:h264`. */
+  contexts: string[]
+  /** The whole of it, with addresses: one filter is told from another by it. */
+  origin: string
+  level: string
+  text: string
+}
+
+const LINE = /^((?:\[[^\]]+\] )*)\[(fatal|error|warning|info|verbose)\] (.*)$/
+const SERIOUS = new Set(['fatal', 'error', 'warning'])
+
+/** False for a line that only this reader needs: it would push what explains a bad end out of the last kilobytes. */
+export function isWorthKeeping(line: string): boolean {
+  const level = LINE.exec(line)?.[2]
+  return level === undefined || SERIOUS.has(level)
+}
+
+/** Before it, a decoder's errors are those of the probing: the same packets are decoded again. */
+export function beginsDecoding(line: string): boolean {
+  return line.startsWith('[info] Stream mapping:')
+}
+
+/**
+ * Index of the stream of the source whose first decoded frame the filters are set up with; null = another line. What was said before the
+ * first of them is of the source's beginning.
+ */
+export function filteredStream(line: string): number | null {
+  return whole(/^\[graph[ _]\d+[ _]in(?:put from stream |_)0[:_](\d+) @/.exec(line)?.[1])
+}
+
+/** null = a line that tells of no damage. `isDecoding`: `beginsDecoding` was seen. */
+export function readDamage(text: string, { format, decoders }: Reading, isDecoding: boolean): Damage | null {
+  const line = parse(text)
+  if (line === null) return null
+  const silence = / adding (\d+) audio samples of silence$/.exec(` ${line.text}`)
+  if (silence !== null) return { kind: 'silence', context: line.origin, samples: Number(silence[1]) }
+  if (!SERIOUS.has(line.level)) return null
+  const found = packet(line, format)
+  // Probing says it too; only what has a time can be recognised.
+  if (found !== null) return isDecoding || found.ticks !== null ? found : null
+  return frame(line) ?? message(line, { format, decoders }, isDecoding)
+}
+
+function parse(text: string): Line | null {
+  const [, origin, level, words] = LINE.exec(text) ?? []
+  if (origin === undefined || level === undefined || words === undefined) return null
+  const contexts = [...origin.matchAll(/\[([^\]]+?)(?: @ [^\]]*)?\]/g)].map(([, name]) => name!)
+  return { contexts, origin, level, text: words }
+}
+
+function packet({ contexts, text }: Line, format: string): Extract<Damage, { kind: 'packet' }> | null {
+  if (format === 'mpegts') {
+    // ffmpeg says it again of each frame that it cuts out of the packet.
+    const [, stream, ticks] = /^Packet corrupt \(stream = (\d+), dts = (\w+|-\d+)\)/.exec(text) ?? []
+    if (stream !== undefined) return { kind: 'packet', stream: Number(stream), ticks: whole(ticks) }
+  } else {
+    const corrupt = /corrupt input packet in stream (\d+)$/.exec(text)
+    if (corrupt !== null) return { kind: 'packet', stream: Number(corrupt[1]), ticks: null }
+  }
+  const refused = /^Error while decoding stream #0:(\d+)/.exec(text)
+  if (refused !== null) return { kind: 'packet', stream: Number(refused[1]), ticks: null }
+  if (/^(Error submitting .*to decoder|Decoding error|Error processing packet in decoder)/.test(text))
+    return { kind: 'packet', stream: streamOf(contexts), ticks: null }
+  return null
+}
+
+function frame({ contexts, text }: Line): Damage | null {
+  if (!/\bcorrupt decoded frame\b/.test(text)) return null
+  return { kind: 'frame', stream: whole(/in stream (\d+)$/.exec(text)?.[1]) ?? streamOf(contexts) }
+}
+
+/** Said of streams that were edited, or that begin within a group of pictures, and seen of no frame. */
+const HARMLESS = [
+  /^mmco: unref short failure/,
+  /^co located POCs unavailable/,
+  /^number of reference frames .* exceeds max/,
+  /^illegal short term buffer state/,
+  /^Warning MVs not available/,
+]
+
+function message({ contexts, level, text }: Line, reading: Reading, isDecoding: boolean): Damage | null {
+  if (level === 'warning' || contexts.length !== 1 || HARMLESS.some((pattern) => pattern.test(text))) return null
+  const [context = ''] = contexts
+  const isHere = context === reading.format || (isDecoding && reading.decoders.has(context))
+  return isHere ? { kind: 'message', name: context, text: text.slice(0, 200) } : null
+}
+
+/** Of the first input: `vist#0:2/h264`. The logo is the second one. */
+function streamOf(contexts: readonly string[]): number | null {
+  return whole(contexts.map((name) => /^[a-z]+ist#0:(\d+)\//.exec(name)?.[1]).find((found) => found !== undefined))
+}
+
+function whole(text: string | undefined): number | null {
+  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : null
+}

@@ -1,0 +1,99 @@
+// In charge of: how the streams of a transport stream end, as its last bytes show: with a whole PES packet, or with one that may be cut
+// off by the end of the recording (ISO/IEC 13818-1, 2.4.3).
+// Not in charge of: what that makes of an error (cutEnd.ts).
+import { pesStamps } from '../../formats/mpegts/clock.ts'
+import { PacketReader, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+
+/** A second of 16 Mb/s: the last packets of every stream that lasts until the end. */
+export const ENDING_BYTES = 2 * 1024 * 1024
+
+/** The last PES packet of a stream. */
+export interface LastPacket {
+  /** It is complete, and frames end with packets. */
+  isWhole: boolean
+  /** What a decoder makes of it, as far as somebody tried (decodeTail.ts). */
+  explains?: { packet: boolean; frame: boolean; message: boolean }
+  /** Its DTS, on a clock of 33 bits. */
+  ticks: number
+  /** Of its first transport packet, in `transportPackets`. */
+  index: number
+}
+
+interface Unit {
+  ticks: number
+  index: number
+  /** Of the packet, with its header; 0 = not stated, as video may have it. */
+  stated: number
+  read: number
+  /** The first bytes of its payload: the beginning of a frame, where frames begin with packets. */
+  begin: number
+}
+
+interface Stream {
+  units: Unit[]
+  /** The last transport packet was filled up, which only the last one of a PES packet is. */
+  isStuffed: boolean
+}
+
+export interface TransportPacket {
+  pid: number
+  bytes: Uint8Array
+}
+
+export function transportPackets(bytes: Uint8Array): TransportPacket[] {
+  const reader = new PacketReader()
+  return [...reader.push(bytes), ...reader.end()].map((packet) => ({ pid: pidOf(packet), bytes: packet }))
+}
+
+/** By PID: the streams of which a packet begins in these bytes. */
+export function lastPackets(bytes: Uint8Array): Map<number, LastPacket> {
+  const streams = new Map<number, Stream>()
+  for (const [index, { pid, bytes: packet }] of transportPackets(bytes).entries()) {
+    const payload = payloadOf(packet)
+    const stamps = startsUnit(packet) ? pesStamps(payload) : null
+    if (payload.length === 0 || (startsUnit(packet) && stamps === null)) continue
+    const stream = streams.get(pid) ?? { units: [], isStuffed: false }
+    if (stamps !== null) stream.units.push({ ...unitOf(payload), ticks: stamps.dts, index })
+    else if (stream.units.length > 0) stream.units.at(-1)!.read += payload.length
+    stream.isStuffed = isStuffed(packet)
+    streams.set(pid, stream)
+  }
+  const packets = new Map<number, LastPacket>()
+  for (const [pid, stream] of streams) {
+    const last = stream.units.at(-1)
+    if (last !== undefined) packets.set(pid, { ticks: last.ticks, index: last.index, isWhole: isWhole(stream) })
+  }
+  return packets
+}
+
+function isWhole({ units, isStuffed: isFilled }: Stream): boolean {
+  const last = units.at(-1)
+  if (last === undefined || !isAligned(units)) return false
+  return last.stated === 0 ? isFilled : last.read >= last.stated
+}
+
+/** Frames begin with packets: all begin with the same sync word, except for one that may be damaged. One alone shows nothing. */
+function isAligned(units: readonly Unit[]): boolean {
+  const { begin } = units.toSorted((a, b) => a.begin - b.begin)[units.length >> 1]!
+  return units.length > 1 && units.filter((unit) => unit.begin !== begin).length <= 1
+}
+
+function unitOf(payload: Uint8Array): Omit<Unit, 'ticks' | 'index'> {
+  const stated = (payload[4]! << 8) | payload[5]!
+  const start = 9 + payload[8]!
+  // 11 bits: the sync word of MPEG audio, of AAC in ADTS and LATM; of video and AC-3 it is as good as any other number of them.
+  const begin = ((payload[start] ?? 0) << 3) | ((payload[start + 1] ?? 0) >> 5)
+  return { stated: stated === 0 ? 0 : stated + 6, read: payload.length, begin }
+}
+
+/** By more than what its adaptation field has to say. */
+function isStuffed(packet: Uint8Array): boolean {
+  if ((packet[3]! & 0x20) === 0) return false
+  const length = packet[4]!
+  if (length === 0) return true
+  const flags = packet[5]!
+  let said = 1 + ((flags & 0x10) === 0 ? 0 : 6) + ((flags & 0x08) === 0 ? 0 : 6) + ((flags & 0x04) === 0 ? 0 : 1)
+  if ((flags & 0x02) !== 0) said += 1 + (packet[5 + said] ?? 0)
+  if ((flags & 0x01) !== 0) said += 1 + (packet[5 + said] ?? 0)
+  return length > said
+}

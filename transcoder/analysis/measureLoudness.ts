@@ -1,0 +1,147 @@
+// In charge of: measuring how loud a source's sounds are (EBU R 128), as they are mixed for the outputs. Only where a job asks for a loudness.
+// Not in charge of: what follows from it (plan/audio/loudnessGain.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import { limiter, mix } from '../plan/argv/filters.ts'
+import { shareFilters } from '../plan/argv/filterGraph.ts'
+import { CEILING_DB, gainsToTry, soundsToMeasure } from '../plan/audio/loudnessGain.ts'
+import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { MixPlan } from '../plan/model/plan.ts'
+import { audioPad, pidsOf } from '../plan/streams/programSelection.ts'
+import { deepProbe, looksDeeper } from '../plan/streams/audioStreamCount.ts'
+
+interface Options {
+  signal?: AbortSignal
+  cwd: string
+  threads?: number
+}
+
+interface Branch {
+  stream: number
+  mix: MixPlan
+  /** null = as it is. */
+  gainDb: number | null
+}
+
+interface Reading {
+  integratedLufs: number | null
+  truePeakDb: number | null
+}
+
+/**
+ * The source with `loudness` where its sounds are wanted. Reads it once more, and a second time where peaks must be limited, since
+ * what a limiter takes is only known by trying. What could not be measured stays unknown.
+ */
+export async function measureLoudness(
+  engine: Programs,
+  url: string,
+  { spec, media }: { spec: JobSpec; media: MediaInfo },
+  options: Options,
+): Promise<MediaInfo> {
+  const target = spec.loudnessLufs
+  const wanted = soundsToMeasure(spec, media).map((sound): Branch => ({ ...sound, gainDb: null }))
+  if (target === null || wanted.length === 0) return media
+  const input = [...(looksDeeper(spec, media) ? deepProbe : []), '-i', url]
+  const levels = await listen(engine, url, input, wanted, media, options)
+  const sounds = wanted.flatMap(({ stream, mix }, index) => {
+    const level = levels[index]
+    return level === undefined || level === null ? [] : [{ stream, mix, ...level, limited: [] }]
+  })
+  const tries = sounds.flatMap(({ stream, ...sound }) =>
+    gainsToTry(sound, target).map((gainDb) => ({ stream, mix: sound.mix, gainDb })),
+  )
+  const tried = tries.length === 0 ? [] : await listen(engine, url, input, tries, media, options)
+  return {
+    ...media,
+    audio: media.audio.map((audio) => ({
+      ...audio,
+      loudness: sounds
+        .filter(({ stream }) => stream === audio.number)
+        .map(({ stream, ...sound }): MeasuredLoudness => ({
+          ...sound,
+          limited: tries.flatMap((attempt, index) => {
+            const integratedLufs = tried[index]?.integratedLufs ?? null
+            const same = attempt.stream === stream && attempt.mix === sound.mix
+            return same && integratedLufs !== null ? [{ gainDb: attempt.gainDb, integratedLufs }] : []
+          }),
+        })),
+    })),
+  }
+}
+
+/** One reading for each branch, in order; null where ffmpeg told none. */
+async function listen(
+  engine: Programs,
+  url: string,
+  input: readonly string[],
+  branches: readonly Branch[],
+  media: MediaInfo,
+  { threads = 0, ...run }: Options,
+): Promise<(Reading | null)[]> {
+  const result = await runFfmpeg(engine, listeningArgs(url, input, branches, media, threads), {
+    ...run,
+    purpose: 'measure loudness',
+  })
+  run.signal?.throwIfAborted()
+  return branches.map((_branch, index) => (result.ended === 'exit' ? readLoudness(result.stderr, `m${index}`) : null))
+}
+
+function listeningArgs(
+  url: string,
+  input: readonly string[],
+  branches: readonly Branch[],
+  media: MediaInfo,
+  threads: number,
+): string[] {
+  const compressed = media.audio.some(
+    ({ number, codec }) => branches.some(({ stream }) => stream === number) && ['ac3', 'eac3'].includes(codec),
+  )
+  const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
+    shareFilters(
+      `[${audioPad(pidsOf(media), stream)}]`,
+      branches.flatMap((branch, index) =>
+        branch.stream === stream ? [{ label: `o${index}`, filters: filters(branch, `m${index}`) }] : [],
+      ),
+      'asplit',
+    ),
+  )
+  return [
+    // ebur128 tells its sums at this level.
+    ...['-nostdin', '-hide_banner', '-loglevel', 'level+info', '-nostats', '-progress', 'pipe:1'],
+    ...(threads > 0 ? ['-threads', `${threads}`, '-filter_complex_threads', `${threads}`] : []),
+    ...inputFlags(url),
+    // As in the encode: the level that the outputs will have.
+    ...(compressed ? ['-drc_scale', '0'] : []),
+    ...input,
+    ...['-filter_complex', graph.join(';')],
+    ...branches.flatMap((_branch, index) => ['-map', `[o${index}]`]),
+    ...['-f', 'null', '-'],
+  ]
+}
+
+function filters({ mix: gains, gainDb }: Branch, name: string): string[] {
+  return [
+    ...mix(48_000, gains, 'back'),
+    ...(gainDb === null ? [] : limiter(gainDb, CEILING_DB, 48_000)),
+    // verbose: a line for every 0.1 s would be told otherwise. Peaks matter only before a limiter.
+    `ebur128@${name}=framelog=verbose${gainDb === null ? ':peak=true' : ''}`,
+  ]
+}
+
+/** What the filter of that name said at its end; −70 LUFS is its word for nothing above the absolute gate. null = it said nothing. */
+export function readLoudness(log: string, name: string): Reading | null {
+  const at = log.lastIndexOf(`[ebur128@${name} @`)
+  if (at < 0) return null
+  const text = log.slice(at).split(/\n(?=\[)/, 1)[0]!
+  const integrated = Number(/\bI: +(-?[\d.]+|-?inf|nan) LUFS/.exec(text)?.[1] ?? Number.NaN)
+  const peak = Number(/\bPeak: +(-?[\d.]+|-?inf|nan) dBFS/.exec(text)?.[1] ?? Number.NaN)
+  return {
+    integratedLufs: Number.isFinite(integrated) && integrated > GATE_LUFS ? integrated : null,
+    truePeakDb: Number.isFinite(peak) ? peak : null,
+  }
+}
+
+/** BS.1770: blocks below it do not count. */
+const GATE_LUFS = -70

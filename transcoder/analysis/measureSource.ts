@@ -1,0 +1,76 @@
+// In charge of: looking at a source's pictures before planning, where its flags cannot be trusted: interlaced or not, telecined or not.
+// Not in charge of: what follows from the counts (plan/video/interlacing.ts), listening (measureLoudness.ts, which it calls).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import { measureLoudness } from './measureLoudness.ts'
+import type { MeasuredScan, MediaInfo } from '../plan/model/mediaInfo.ts'
+import { pidsOf, videoPad } from '../plan/streams/programSelection.ts'
+import { needsMeasuring } from '../plan/video/interlacing.ts'
+
+/** 20 s of PAL: enough to get past a title, and read in a second or two. */
+const FRAMES = 500
+
+/** The probed source with what was measured. Where nothing could be, the flags decide. */
+export async function measure(
+  engine: Programs,
+  url: string,
+  source: { spec: JobSpec; media: MediaInfo },
+  options: { signal?: AbortSignal; cwd: string; threads?: number },
+): Promise<MediaInfo> {
+  const media = await measureLoudness(engine, url, source, options)
+  const { spec } = source
+  if (media.video === null || !needsMeasuring(spec, media)) return media
+  const { threads = 0, ...run } = options
+  const result = await runFfmpeg(engine, measuringArgs(url, videoPad(pidsOf(media)), threads), {
+    ...run,
+    purpose: 'detect interlacing',
+  })
+  options.signal?.throwIfAborted()
+  return { ...media, video: { ...media.video, scan: readScan(result.stderr) } }
+}
+
+function measuringArgs(url: string, pad: string, threads: number): string[] {
+  return [
+    '-nostdin',
+    '-hide_banner',
+    // idet tells its counts at this level.
+    '-loglevel',
+    'level+info',
+    '-nostats',
+    '-progress',
+    'pipe:1',
+    ...(threads > 0 ? ['-threads', `${threads}`] : []),
+    ...inputFlags(url),
+    // Turned pictures have their fields side by side.
+    '-noautorotate',
+    '-i',
+    url,
+    '-map',
+    pad,
+    '-frames:v',
+    `${FRAMES}`,
+    '-vf',
+    'idet',
+    // Every picture once: repeats of ours would look like repeated fields.
+    '-fps_mode',
+    'passthrough',
+    '-f',
+    'null',
+    '-',
+  ]
+}
+
+const MULTI = /Multi frame detection: TFF: *(\d+) BFF: *(\d+) Progressive: *(\d+)/g
+const REPEATED = /Repeated Fields: Neither: *(\d+) Top: *(\d+) Bottom: *(\d+)/g
+
+/** idet's last words (older versions also print zeros when it is set up); null where no picture was counted. */
+export function readScan(log: string): MeasuredScan | null {
+  const kinds = [...log.matchAll(MULTI)].at(-1)?.slice(1).map(Number)
+  const fields = [...log.matchAll(REPEATED)].at(-1)?.slice(1).map(Number)
+  if (kinds === undefined || fields === undefined) return null
+  const [tff = 0, bff = 0, progressive = 0] = kinds
+  const [neither = 0, repeatedTop = 0, repeatedBottom = 0] = fields
+  if (neither + repeatedTop + repeatedBottom === 0) return null
+  return { tff, bff, progressive, neither, repeatedTop, repeatedBottom }
+}

@@ -1,0 +1,93 @@
+// In charge of: asking ffprobe what a source is, as plain values, and saying in words when it is nothing usable.
+// Not in charge of: what is made of it (plan/planJob.ts).
+import type { JobErrorCode } from '#contract/errorCodes.ts'
+import { TaskError } from '../errors.ts'
+import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import { explainExit } from '../ffmpeg/exit.ts'
+import type { Engine } from '../ffmpeg/locate.ts'
+import { FfprobeError, runFfprobe } from '../ffmpeg/run.ts'
+import { deepProbe } from '../plan/streams/audioStreamCount.ts'
+import { readMedia, type ProbeDocument } from '../plan/model/ffprobeJson.ts'
+import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+
+const PROBE_TIMEOUT_MS = 120_000
+
+export interface ProbeOptions {
+  signal?: AbortSignal
+  cwd: string
+  deep?: boolean
+}
+
+/**
+ * `url` is the loopback gateway's address or a `file:` URL. Throws TaskError (source_not_media, source_damaged, …); when
+ * `signal` aborts, its reason.
+ */
+export async function probe(
+  engine: Engine,
+  url: string,
+  options: ProbeOptions & { program?: number | null },
+): Promise<MediaInfo> {
+  return readProbe(await askFfprobe(engine, url, options), options.program ?? null)
+}
+
+/** What ffprobe says, before it is known what is wanted of it. Throws as `probe` does. */
+export async function askFfprobe(engine: Engine, url: string, options: ProbeOptions): Promise<ProbeDocument> {
+  const args = [
+    ...inputFlags(url),
+    ...(options.deep === true ? deepProbe : []),
+    '-hide_banner',
+    '-v',
+    'warning',
+    '-of',
+    'json',
+    '-show_format',
+    '-show_streams',
+    '-show_programs',
+    '-i',
+    url,
+  ]
+  try {
+    const text = await runFfprobe(engine, args, {
+      ...options,
+      purpose: url.startsWith('file:') ? 'probe an output' : 'probe the source',
+      timeoutMs: PROBE_TIMEOUT_MS,
+    })
+    return JSON.parse(text) as ProbeDocument
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw error instanceof FfprobeError ? explain(error) : error
+  }
+}
+
+/** `program`: the one that is wanted of a transport stream; null = any. Throws TaskError source_not_media. */
+export function readProbe(document: ProbeDocument, program: number | null): MediaInfo {
+  const media = readMedia(document, program)
+  if (media.video === null && media.audio.length === 0)
+    throw new TaskError('source_not_media', 'The source has neither video nor audio.', {
+      details: { formats: media.formats, streams: media.other.map((stream) => `${stream.type} ${stream.codec}`) },
+    })
+  return media
+}
+
+/** The name's ending alone made ffprobe try this container; the bytes did not. */
+const BY_NAME_ONLY = /detected only with low score/
+
+/** ffprobe says "Invalid data" both for text and for damaged media: a container that was recognised names itself first. */
+const CONTAINER = /\[(mov|matroska|mpegts|avi|flv|asf|mxf|ogg|wav|mpeg)[\w,]* @/
+
+function explain(error: FfprobeError): TaskError {
+  if (error.ended === 'timeout')
+    return new TaskError('source_unreachable', 'The source could not be inspected in time: it answers too slowly.')
+  if (error.ended === 'too_much_output')
+    return new TaskError('source_damaged', 'The source’s headers are larger than those of any real file.')
+  const verdict = explainExit(error)
+  const code: JobErrorCode = verdict?.code ?? 'source_damaged'
+  if (BY_NAME_ONLY.test(error.stderr))
+    return new TaskError('source_not_media', 'The source is not a media file: its content does not match its name.')
+  if (code === 'source_damaged' && /Invalid data found/.test(error.stderr) && !CONTAINER.test(error.stderr))
+    return new TaskError('source_not_media', 'The source is not a recognised media file.')
+  // ffprobe encodes nothing: whatever it stumbled over is the source.
+  if (code === 'encoder_failed')
+    return new TaskError('source_damaged', 'The source is damaged: it could not be inspected.')
+  return new TaskError(code, verdict?.message ?? 'The source could not be inspected.')
+}

@@ -1,0 +1,183 @@
+// In charge of: what planning must know of a source and ffprobe does not tell: dialogue and downmix levels, brightness of HDR, captions inside the pictures.
+// Not in charge of: reading the bytes (formats/ac3.ts, captions/), what follows from them (plan/).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { randomUUID } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { readAc3Header } from '../formats/ac3.ts'
+import { readBrightness } from './hdrMetadata.ts'
+import { captionChannels } from '../formats/cea/channelScan.ts'
+import { hasSeveralMessages, readUserData, type PictureCodec } from '../formats/video/userData.ts'
+import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
+import type { Engine } from '../ffmpeg/locate.ts'
+import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import { readCommonRate } from './commonFrameRate.ts'
+import { isDownmixed } from '../plan/audio/downmix.ts'
+import { wantsHdr } from '../plan/video/hdr.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
+import { audioPad, pidsOf, videoPad } from '../plan/streams/programSelection.ts'
+import { deepProbe, looksDeeper } from '../plan/streams/audioStreamCount.ts'
+import { probe } from './probe.ts'
+
+export interface Places {
+  /** Empty directory that ffmpeg starts in. */
+  cwd: string
+  /** Directory for a file that is removed at once. */
+  scratch: string
+  signal?: AbortSignal
+  /** The pictures, where a run that began earlier took them out; null = none did. */
+  early?: Promise<Uint8Array | null>
+}
+
+/** The same source with more known about it. What cannot be found out stays unknown: planning then says so in a warning. */
+export async function inspect(
+  engine: Engine,
+  url: string,
+  spec: JobSpec,
+  probed: MediaInfo,
+  places: Places,
+): Promise<MediaInfo> {
+  const deep = looksDeeper(spec, probed)
+  const media = deep ? await probe(engine, url, { ...places, deep, program: spec.program }) : probed
+  const input = [...inputFlags(url), ...(deep ? deepProbe : []), '-i', url]
+  const audio = []
+  for (const stream of media.audio) {
+    const header = isHeaderWanted(spec, stream)
+      ? readAc3Header(
+          await extract(
+            engine,
+            input,
+            ['-map', audioPad(pidsOf(media), stream.number), '-c', 'copy', '-frames:a', '1', '-f', 'data'],
+            places,
+          ),
+        )
+      : null
+    audio.push(header === null ? stream : { ...stream, ...header })
+  }
+  const video = media.video === null ? null : { ...media.video, ...(await lookIntoPictures(media.video)) }
+  return { ...media, video, audio }
+
+  async function lookIntoPictures(stream: VideoStream): Promise<Partial<VideoStream>> {
+    const pad = videoPad(pidsOf(media))
+    const commonFrameRate = stream.variableFrameRate ? await readCommonRate(engine, url, stream, places) : null
+    const brightness = wantsHdr(spec, stream) ? await readBrightness(engine, input, pad, places) : {}
+    const found = await extractPictures(engine, input, pad, stream, places)
+    if (found === null) return { ...brightness, commonFrameRate }
+    const { pictures, codec } = found
+    const { captions, activeFormat } = readUserData(pictures, codec)
+    return {
+      ...brightness,
+      commonFrameRate,
+      closedCaptions: stream.closedCaptions || captions.length > 0,
+      captionChannels: captionChannels(captions),
+      severalCaptionMessages: hasSeveralMessages(pictures, codec),
+      activeFormat,
+    }
+  }
+}
+
+/** One frame tells it: levels are a property of the programme. */
+function isHeaderWanted(spec: JobSpec, stream: AudioStream): boolean {
+  if (!['ac3', 'eac3'].includes(stream.codec)) return false
+  return spec.audio.some(
+    ({ sourceStream, codec, dialnorm, channels }) =>
+      sourceStream === stream.number &&
+      ((codec === 'ac3' && dialnorm === 0) || (channels === 2 && isDownmixed(stream))),
+  )
+}
+
+/** What the captions inside of the pictures are called; empty where there are none. Throws only when the signal aborts. */
+export async function seenCaptions(
+  engine: Programs,
+  url: string,
+  video: VideoStream,
+  places: Places,
+): Promise<string[]> {
+  const found = await extractPictures(engine, [...inputFlags(url), '-i', url], '0:V:0', video, places)
+  return found === null ? [] : captionChannels(readUserData(found.pictures, found.codec).captions)
+}
+
+async function extractPictures(
+  engine: Programs,
+  input: readonly string[],
+  pad: string,
+  stream: VideoStream,
+  places: Places,
+): Promise<{ pictures: Uint8Array; codec: PictureCodec } | null> {
+  const kind = elementary[stream.codec]
+  if (kind === undefined) return null
+  const early = (await places.early) ?? null
+  if (early !== null) return { pictures: early, codec: kind.codec }
+  return { pictures: await extract(engine, input, picturesOf(pad, kind.format), places), codec: kind.codec }
+}
+
+function picturesOf(pad: string, format: string): string[] {
+  return ['-map', pad, '-c', 'copy', '-t', `${PICTURE_SECONDS}`, '-fs', `${PICTURE_BYTES}`, '-f', format]
+}
+
+/** The commonest codec, and where its video is in a source of one program. */
+const EARLY = { codec: 'h264', pad: videoPad(null) }
+
+/** Whether what `beginPictures` takes out is this source's video. */
+export function isTakenEarly(media: MediaInfo): boolean {
+  return media.video?.codec === EARLY.codec && videoPad(pidsOf(media)) === EARLY.pad
+}
+
+/** Before it is known what the source is. Null where that failed. Never rejects. */
+export async function beginPictures(engine: Programs, url: string, places: Places): Promise<Uint8Array | null> {
+  try {
+    const input = [...inputFlags(url), '-i', url]
+    const taken = await extract(engine, input, picturesOf(EARLY.pad, EARLY.codec), places)
+    return taken.length > 0 ? taken : null
+  } catch {
+    return null
+  }
+}
+
+/** Codecs whose pictures carry user data, and ffmpeg's muxer that writes them with start codes. */
+const elementary: Record<string, { codec: PictureCodec; format: string }> = {
+  h264: { codec: 'h264', format: 'h264' },
+  hevc: { codec: 'hevc', format: 'hevc' },
+  mpeg2video: { codec: 'mpeg2', format: 'mpeg2video' },
+}
+
+/**
+ * How far the pictures are looked into. Caption data is in every picture of a captioned source, also where nobody speaks; the
+ * channels show as soon as something is said. What begins later is kept or removed all the same, but cannot be named.
+ */
+const PICTURE_SECONDS = 30
+const PICTURE_BYTES = 16 * 1024 * 1024
+
+/** At most this much of a stream is taken out; ffmpeg's `-fs` stops a little after its number. */
+const LARGEST_EXTRACT_BYTES = 32 * 1024 * 1024
+
+/** Packets as they are, without decoding. Empty where ffmpeg could not; throws only when the signal aborts. */
+async function extract(
+  engine: Programs,
+  input: readonly string[],
+  output: readonly string[],
+  places: Places,
+): Promise<Uint8Array> {
+  // Two renditions may be looked into at once.
+  const file = join(places.scratch, `inspected-${randomUUID()}`)
+  const args = [
+    ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
+    ...input,
+    ...output,
+    `file:${file}`,
+  ]
+  try {
+    await runFfmpeg(engine, args, {
+      cwd: places.cwd,
+      purpose: 'read captions and audio headers',
+      creates: [file],
+      limits: { fileBytes: LARGEST_EXTRACT_BYTES },
+      ...(places.signal === undefined ? {} : { signal: places.signal }),
+    })
+    places.signal?.throwIfAborted()
+    return await readFile(file).catch(() => new Uint8Array())
+  } finally {
+    await rm(file, { force: true })
+  }
+}

@@ -1,0 +1,86 @@
+// In charge of: the errors of a task, why a run is halted, and the words that leave the process about either.
+// Not in charge of: finding problems, or telling the Worker (pipeline/runTask.ts).
+import { jobErrors, type JobError, type JobErrorCode } from '#contract/errorCodes.ts'
+import { PlanError } from './plan/model/planError.ts'
+
+/** A problem with a stable code and a sentence that a person understands. It becomes `status.error`. */
+export class TaskError extends Error {
+  readonly code: JobErrorCode
+  readonly field: string | undefined
+  readonly details: Record<string, unknown> | undefined
+
+  constructor(
+    code: JobErrorCode,
+    message: string,
+    options: { field?: string | undefined; details?: Record<string, unknown> | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'TaskError'
+    this.code = code
+    this.field = options.field
+    this.details = options.details
+  }
+
+  /** True when another attempt would meet the same problem. */
+  get permanent(): boolean {
+    return jobErrors[this.code].permanent
+  }
+}
+
+/** The door answered that this attempt is no longer the current one: stop at once and report nothing more. */
+export class StaleAttempt extends Error {
+  constructor(message = 'This attempt is no longer the current one.') {
+    super(message)
+    this.name = 'StaleAttempt'
+  }
+}
+
+/** Why a run ends from outside, without being the job's problem. */
+export type HaltKind = 'cancelled' | 'interrupted' | 'stopped' | 'unheard'
+
+/** cancelled: by the client; interrupted: the process ends; stopped: a newer attempt exists; unheard: no heartbeat was answered for too long. */
+export class Halt extends Error {
+  readonly kind: HaltKind
+  constructor(kind: HaltKind) {
+    super(`The run was ${kind}.`)
+    this.name = 'Halt'
+    this.kind = kind
+  }
+}
+
+/** A message without the given secrets, loopback addresses or machine paths: ffmpeg's words carry all three. */
+export function scrub(text: string, secrets: readonly string[] = []): string {
+  let clean = text
+  for (const secret of secrets) if (secret.length >= 6) clean = clean.replaceAll(secret, '***')
+  return clean
+    .replaceAll(/https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[^\s'"]*/g, '[local]')
+    .replaceAll(/(?:file:|(?<![\w.:/]))\/(?:[^\s'"/:)]+\/)+[^\s'":)]*/g, '[path]')
+    .slice(0, 2000)
+}
+
+function scrubValue(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return scrub(value, secrets)
+  if (Array.isArray(value)) return value.map((entry) => scrubValue(entry, secrets))
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, scrubValue(entry, secrets)]))
+  return value
+}
+
+/** What the Worker is told about any thrown value. Unknown ones become `internal`. */
+export function toJobError(error: unknown, secrets: readonly string[] = []): JobError {
+  if (error instanceof TaskError || error instanceof PlanError) {
+    return {
+      code: error.code,
+      message: scrub(error.message, secrets),
+      ...(error.field === undefined ? {} : { field: error.field }),
+      ...(error.details === undefined
+        ? {}
+        : { details: scrubValue(error.details, secrets) as Record<string, unknown> }),
+    }
+  }
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return {
+    code: 'internal',
+    message: `The transcoder met an unexpected problem: ${scrub(text, secrets).slice(0, 500)}`,
+  }
+}

@@ -1,0 +1,74 @@
+// In charge of: what was found out about ffmpeg and ffprobe once, when an image was built, and whether it still holds for the
+// programs that are here.
+// Not in charge of: finding it out (locate.ts).
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { onPath } from './sandbox.ts'
+import type { Engine } from './locate.ts'
+
+/** A program, or a library that it loads. */
+interface Witness {
+  path: string
+  bytes: number
+  /** In whole seconds: the layers of an image keep no more. */
+  modified: number
+}
+
+interface EngineRecord {
+  /** Digest of what asks: another version of it may ask for more. */
+  questions: string
+  engine: Omit<Engine, 'cell'>
+  witnesses: Witness[]
+}
+
+const run = promisify(execFile)
+
+export async function writeRecord(path: string, { ffmpeg, ffprobe, version, features }: Engine): Promise<void> {
+  const paths = new Set([ffmpeg, ffprobe, ...(await libraries(ffmpeg)), ...(await libraries(ffprobe))])
+  const record: EngineRecord = {
+    questions: await questions(),
+    engine: { ffmpeg, ffprobe, version, features },
+    witnesses: await Promise.all([...paths].map(witness)),
+  }
+  await writeFile(path, JSON.stringify(record))
+}
+
+/** @throws Error that says why the record does not hold; the programs are to be asked then */
+export async function readRecord(path: string, env: Record<string, string | undefined>): Promise<Engine> {
+  const record = JSON.parse(await readFile(path, 'utf8')) as EngineRecord
+  if (record.questions !== (await questions())) throw new Error('it was made by another version of the transcoder')
+  for (const name of ['ffmpeg', 'ffprobe'] as const) {
+    const here = env[`${name.toUpperCase()}_PATH`] || (await onPath(name, env['PATH'] ?? ''))
+    if (here !== record.engine[name]) throw new Error(`it is about ${record.engine[name]}, not about ${here}`)
+  }
+  const now = await Promise.all(record.witnesses.map(({ path: file }) => witness(file).catch(() => null)))
+  const changed = record.witnesses.find(
+    (then, index) => now[index] === null || now[index]?.bytes !== then.bytes || now[index]?.modified !== then.modified,
+  )
+  if (changed !== undefined) throw new Error(`${changed.path} has changed since`)
+  return record.engine
+}
+
+async function questions(): Promise<string> {
+  const source = await readFile(new URL('locate.ts', import.meta.url))
+  return createHash('sha256').update(source).digest('hex')
+}
+
+async function witness(path: string): Promise<Witness> {
+  const { size, mtimeMs } = await stat(path)
+  return { path, bytes: size, modified: Math.floor(mtimeMs / 1000) }
+}
+
+/** Most of ffmpeg is in its libraries: they are replaced without it. */
+async function libraries(program: string): Promise<string[]> {
+  try {
+    const { stdout } = await run('ldd', [program])
+    return [...stdout.matchAll(/(?:^\s*|=> )(\/\S+) \(0x/gm)].map(([, path]) => path!)
+  } catch (error) {
+    // Linked statically.
+    if (String((error as { stderr?: unknown }).stderr).includes('not a dynamic executable')) return []
+    throw error
+  }
+}

@@ -1,0 +1,226 @@
+// In charge of: finding out, once, when the process starts, what this machine permits of the cell, by trying it; and saying what holds
+// and why the rest does not.
+// Not in charge of: spelling the cell (sandbox.ts).
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { admit, bareCell, DIES_WITH_US, hand, onPath, processesOf, type Cell, type CellUser } from './sandbox.ts'
+import { FfprobeError, runFfprobe, type Programs } from './run.ts'
+
+/** What holds, and the reason for each that does not. Names are stable: they are in the log and in /health. */
+export interface CellReport {
+  in_force: string[]
+  missing: Record<string, string>
+}
+
+/** systemd's range for users that are made for one service: nobody's account is in it. */
+const FIRST_UID = 61_184
+const UIDS = 4096
+/** Added to what the kernel looks at when memory runs out (−1000 to 1000): ffmpeg goes first, the transcoder tells of it. */
+const OOM_SCORE = '500'
+const NICE = '5'
+const MEMORY_SHARE = 0.8
+const LEAST_MEMORY_BYTES = 2 * 2 ** 30
+const LEAST_PROCESSES = 1024
+const PROCESSES_PER_CORE = 64
+
+/** Tries each measure in a directory of `workDir`; what does not hold is left out, so that it never fails a job. */
+export async function openCell(programs: Programs, workDir: string): Promise<{ cell: Cell; report: CellReport }> {
+  await mkdir(workDir, { recursive: true })
+  const root = await mkdtemp(join(workDir, 'splicepoint-cell-'))
+  const cwd = join(root, 'cwd')
+  await mkdir(cwd, { mode: 0o700 })
+  const report: CellReport = { in_force: ['process_group', 'environment'], missing: {} }
+  const tried = async (names: string[], cell: Cell, script = 'exit 0'): Promise<boolean> => {
+    try {
+      await runFfprobe({ ...programs, ffprobe: '/bin/sh', cell }, ['-c', script, 'sh'], {
+        cwd,
+        timeoutMs: 20_000,
+      })
+    } catch (error) {
+      for (const name of names) report.missing[name] = reason(error)
+      return false
+    }
+    report.in_force.push(...names)
+    return true
+  }
+  try {
+    const plain: Cell = { ...(await bareCell()), prlimit: null, privileges: [] }
+    const cell: Cell = { ...plain, memoryBytes: memoryLimit(), processes: 0 }
+    // Each on its own and at the same time: one that a machine refuses must not cost the others, and a start not a second.
+    await Promise.all([
+      limit(cell, tried, report),
+      drop(cell, tried, report),
+      findUser(cell, programs, root, tried, report).then((user) => (cell.user = user)),
+      cutOff(cell, tried, report),
+      humble(cell, tried, report),
+    ])
+    if (cell.user !== null) {
+      cell.privileges = [...cell.privileges, ...asUser(cell.user)]
+      cell.processes = LEAST_PROCESSES + PROCESSES_PER_CORE * availableParallelism()
+    }
+    await together(cell, tried, report)
+    if (cell.user !== null && cell.prlimit !== null) report.in_force.push('processes')
+    else report.missing['processes'] = 'counted by user: needs a user of its own and prlimit'
+    report.in_force.sort()
+    report.missing['network'] = 'the source comes over the loopback: no network namespace for what reads it'
+    return { cell, report }
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+/** Each held on its own; a user of one's own inside of a namespace of users, for one, may not. What is worth more stays. */
+async function together(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+  const give = (names: string[], why: string): void => {
+    report.in_force = report.in_force.filter((name) => !names.includes(name))
+    for (const name of names) report.missing[name] = why
+  }
+  if (await tried([], cell)) return
+  if (cell.offline !== null) {
+    cell.offline = null
+    give(['no_network_for_local_files'], 'it does not hold beside the rest')
+    if (await tried([], cell)) return
+  }
+  Object.assign(cell, { ...bare(cell), memoryBytes: cell.memoryBytes, processes: 0 })
+  const kept = new Set(['process_group', 'environment'])
+  give(
+    report.in_force.filter((name) => !kept.has(name)),
+    'the measures do not hold together',
+  )
+}
+
+/** What one measure is tried in. */
+const bare = (cell: Cell): Cell => ({ ...cell, prlimit: null, privileges: [], humble: [], offline: null, user: null })
+
+type Try = (names: string[], cell: Cell, script?: string) => Promise<boolean>
+
+/** Limits of the kernel, read back by the process that they hold. */
+async function limit(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+  const names = ['cpu_time', 'file_size', 'memory', 'open_files', 'no_core_files']
+  const prlimit = await onPath('prlimit')
+  if (prlimit === null) for (const name of names) report.missing[name] = 'prlimit (util-linux) is not installed'
+  // The shell's units differ; 0 is 0 in all of them.
+  else if (
+    await tried(names, { ...bare(cell), prlimit }, '[ "$(ulimit -c)$(ulimit -f)" = 00 ] && [ "$(ulimit -t)" -le 80 ]')
+  )
+    cell.prlimit = prlimit
+}
+
+async function drop(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+  const measures: Record<string, readonly string[]> = {
+    dies_with_transcoder: DIES_WITH_US,
+    no_new_privileges: ['--no-new-privs'],
+    // Without root there are none to drop, and with no_new_privileges none to be had.
+    ...(process.getuid?.() === 0 ? { no_capabilities: ['--bounding-set=-all', '--inh-caps=-all'] } : {}),
+  }
+  const holding = await Promise.all(
+    Object.entries(measures).map(async ([name, flags]) => {
+      if (cell.setpriv !== null) return (await tried([name], { ...bare(cell), privileges: flags })) ? flags : []
+      report.missing[name] = 'setpriv (util-linux) is not installed'
+      return []
+    }),
+  )
+  cell.privileges = holding.flat()
+  if (measures['no_capabilities'] === undefined && report.in_force.includes('no_new_privileges'))
+    report.in_force.push('no_capabilities')
+}
+
+const asUser = ({ uid, gid }: CellUser): string[] => ['--reuid', `${uid}`, '--regid', `${gid}`, '--clear-groups']
+
+/** A free user id, if this process may change to it, and if that user can run the programs and reach its files, and no others. */
+async function findUser(
+  cell: Cell,
+  programs: Programs,
+  root: string,
+  tried: Try,
+  report: CellReport,
+): Promise<CellUser | null> {
+  const names = ['own_user', 'read_only_files']
+  const refuse = (why: string): null => {
+    for (const name of names) report.missing[name] = why
+    return null
+  }
+  if (process.getuid?.() !== 0) return refuse('the transcoder is not root')
+  if (cell.setpriv === null) return refuse('setpriv (util-linux) is not installed')
+  let uid = FIRST_UID + (process.pid % UIDS)
+  while ((await processesOf(uid)).length > 0) uid = FIRST_UID + ((uid + 1 - FIRST_UID) % UIDS)
+  const user = { uid, gid: uid }
+  const [mine, secret] = [join(root, 'mine'), join(root, 'secret')]
+  await writeFile(secret, 'x', { mode: 0o600 })
+  try {
+    for (const directory of [root, join(root, 'cwd')]) await admit(directory, user)
+    await hand([mine], user)
+  } catch (error) {
+    return refuse(reason(error))
+  }
+  const candidate = { ...bare(cell), user, privileges: asUser(user) }
+  const reach = [programs.ffmpeg, programs.ffprobe].map(
+    (path) => `[ -x ${quoted(path)} ] || { echo "it cannot run "${quoted(path)} >&2; exit 3; }`,
+  )
+  const script = [
+    ...reach,
+    'echo x > ../mine || exit 6',
+    'if cat ../secret > /dev/null 2>&1; then echo "it reads the files of others" >&2; exit 4; fi',
+    // In a shell of its own: a redirection that fails ends it.
+    'if (: > ../more) 2> /dev/null; then echo "it creates files" >&2; exit 5; fi',
+    'exit 0',
+  ]
+  return (await tried(names, candidate, script.join('\n'))) ? user : null
+}
+
+/** No network for what reads local files only: as root, or in a namespace of users. */
+async function cutOff(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+  const name = 'no_network_for_local_files'
+  const unshare = await onPath('unshare')
+  if (unshare === null) {
+    report.missing[name] = 'unshare (util-linux) is not installed'
+    return
+  }
+  for (const kind of [['--net'], ['--user', '--net']]) {
+    const offline = [unshare, ...kind, '--']
+    if (!(await tried([name], { ...bare(cell), offline }))) continue
+    cell.offline = offline
+    delete report.missing[name]
+    return
+  }
+}
+
+async function humble(cell: Cell, tried: Try, report: CellReport): Promise<void> {
+  const [nice, choom] = await Promise.all([onPath('nice'), onPath('choom')])
+  const measures: [string, string | null, string[], string][] = [
+    ['lower_priority', nice, ['-n', NICE], 'exit 0'],
+    [
+      'ended_first_without_memory',
+      choom,
+      ['-n', OOM_SCORE, '--'],
+      `read score < /proc/self/oom_score_adj && [ "$score" -ge ${OOM_SCORE} ]`,
+    ],
+  ]
+  const holding = await Promise.all(
+    measures.map(async ([name, program, flags, script]) => {
+      if (program !== null) {
+        const words = [program, ...flags]
+        return (await tried([name], { ...bare(cell), humble: words }, script)) ? words : []
+      }
+      report.missing[name] = `${name === 'lower_priority' ? 'nice' : 'choom'} is not installed`
+      return []
+    }),
+  )
+  cell.humble = holding.flat()
+}
+
+/** Leaves the transcoder what it needs, on whatever this container or machine has. */
+function memoryLimit(): number {
+  const granted = Math.min(totalmem(), process.constrainedMemory() || Infinity)
+  return Math.max(LEAST_MEMORY_BYTES, Math.floor(granted * MEMORY_SHARE))
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", String.raw`'\''`)}'`
+}
+
+function reason(error: unknown): string {
+  if (error instanceof FfprobeError) return error.stderr.trim().split('\n').at(-1)?.slice(0, 200) || error.message
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,152 @@
+// In charge of: what the header of an AC-3 or E-AC-3 frame says of its sound (ETSI TS 102 366): dialogue level, levels of a downmix.
+// Not in charge of: getting the frame (streamDetails.ts), what becomes of it (plan/audio/dialnorm.ts, plan/audio/downmix.ts).
+
+/** Linear gains of a downmix to stereo, as the header of AC-3 and E-AC-3 states them; what it does not state is missing. */
+export interface DownmixLevels {
+  loRo: { centre?: number; surround?: number }
+  ltRt: { centre?: number; surround?: number }
+  /** Of LFE in each side. */
+  lfe: number | null
+}
+
+export interface Ac3Header {
+  /** 1 to 31: dialogue is that many dB below full scale. */
+  dialnorm: number
+  /** null where it states none. */
+  downmixLevels: DownmixLevels | null
+}
+
+/** `dialnorm` 1 to 31: dialogue is that many dB below full scale. null where the bytes hold no frame. */
+export function readDialnorm(bytes: Uint8Array): number | null {
+  return readAc3Header(bytes)?.dialnorm ?? null
+}
+
+/** Of the first frame; null where the bytes hold none. */
+export function readAc3Header(bytes: Uint8Array): Ac3Header | null {
+  for (let at = 0; at + 8 <= bytes.length; at += 1) {
+    if (bytes[at] !== 0x0b || bytes[at + 1] !== 0x77) continue
+    const header = readFrame(bytes.subarray(at))
+    if (header !== null) return header
+  }
+  return null
+}
+
+function readFrame(frame: Uint8Array): Ac3Header | null {
+  const identification = frame[5]! >> 3
+  if (identification <= 8) return readAc3(new Bits(frame), identification)
+  if (identification >= 11 && identification <= 16) return readEac3(new Bits(frame))
+  return null
+}
+
+/** 4.3.1 and 4.3.2; annex D for identification 6. */
+function readAc3(bits: Bits, identification: number): Ac3Header {
+  // Sync word, CRC, rate, frame size, identification, mode.
+  bits.skip(16 + 16 + 2 + 6 + 5 + 3)
+  const mode = bits.read(3)
+  const centre = (mode & 1) !== 0 && mode !== 1 ? CENTRE[bits.read(2)] : undefined
+  const surround = (mode & 4) !== 0 ? SURROUND[bits.read(2)] : undefined
+  if (mode === 2) bits.skip(2) // Dolby Surround mode
+  bits.skip(1) // low frequency effects
+  const dialnorm = level(bits.read(5))
+  const loRo = defined({ centre, surround })
+  const stated: DownmixLevels = { loRo, ltRt: {}, lfe: null }
+  if (identification === 6) {
+    // Compression, language, production, for one programme or two (dual mono).
+    for (let programme = 0; programme < (mode === 0 ? 2 : 1); programme += 1) {
+      if (programme === 1) bits.skip(5)
+      bits.optional(8)
+      bits.optional(8)
+      bits.optional(7)
+    }
+    bits.skip(2) // copyright, original
+    if (bits.read(1) === 1) {
+      bits.skip(2) // preferred downmix
+      const [ltRtCentre, ltRtSurround, loRoCentre, loRoSurround] = [0, 0, 0, 0].map(() => bits.read(3))
+      stated.ltRt = fine(mode, ltRtCentre!, ltRtSurround!)
+      stated.loRo = fine(mode, loRoCentre!, loRoSurround!)
+    }
+  }
+  return { dialnorm, downmixLevels: orNull(stated) }
+}
+
+/** Annex E, E.1.2.2. */
+function readEac3(bits: Bits): Ac3Header {
+  bits.skip(16) // sync word
+  const type = bits.read(2)
+  // Substream, frame size; rate, and the blocks or the half rate.
+  bits.skip(3 + 11 + 2 + 2)
+  const mode = bits.read(3)
+  const lfe = bits.read(1) === 1
+  bits.skip(5) // identification
+  const dialnorm = level(bits.read(5))
+  bits.optional(8) // compression
+  if (mode === 0) {
+    bits.skip(5)
+    bits.optional(8)
+  }
+  if (type === 1) bits.optional(16) // channel map
+  if (bits.read(1) === 0) return { dialnorm, downmixLevels: null }
+  if (mode > 2) bits.skip(2) // preferred downmix
+  const [ltRtCentre, loRoCentre] = (mode & 1) !== 0 && mode > 2 ? [bits.read(3), bits.read(3)] : [0, 0]
+  const [ltRtSurround, loRoSurround] = (mode & 4) !== 0 ? [bits.read(3), bits.read(3)] : [0, 0]
+  const stated: DownmixLevels = {
+    ltRt: fine(mode, ltRtCentre, ltRtSurround),
+    loRo: fine(mode, loRoCentre, loRoSurround),
+    // 10 dB less the code.
+    lfe: lfe && bits.read(1) === 1 ? 10 ** ((10 - bits.read(5)) / 20) : null,
+  }
+  return { dialnorm, downmixLevels: orNull(stated) }
+}
+
+/** 4.4.2.4 and 4.4.2.5: −3, −4.5, −6 dB; −3, −6 dB, nothing. The last code is reserved, to be read as the middle one. */
+const CENTRE = [0.707107, 0.594604, 0.5, 0.594604]
+const SURROUND = [0.707107, 0.5, 0, 0.5]
+/** Tables of annexes D and E: 3 to −6 dB, nothing. For surrounds the first three are reserved, to be read as the fourth. */
+const FINE = [1.414214, 1.189207, 1, 0.840896, 0.707107, 0.594604, 0.5, 0]
+
+function fine(mode: number, centre: number, surround: number): DownmixLevels['loRo'] {
+  return defined({
+    centre: (mode & 1) !== 0 && mode > 2 ? FINE[centre] : undefined,
+    surround: (mode & 4) !== 0 ? FINE[Math.max(3, surround)] : undefined,
+  })
+}
+
+function defined({ centre, surround }: { centre: number | undefined; surround: number | undefined }) {
+  return { ...(centre === undefined ? {} : { centre }), ...(surround === undefined ? {} : { surround }) }
+}
+
+/** Stereo and mono say nothing of a downmix. */
+function orNull(levels: DownmixLevels): DownmixLevels | null {
+  const says = [levels.loRo, levels.ltRt].some((each) => Object.keys(each).length > 0)
+  return says || levels.lfe !== null ? levels : null
+}
+
+/** 4.4.2.8: 0 is reserved and to be read as −31 dB. */
+function level(coded: number): number {
+  return coded === 0 ? 31 : coded
+}
+
+class Bits {
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  skip(count: number): void {
+    this.#at += count
+  }
+
+  /** A flag, and so many bits where it is set. */
+  optional(count: number): void {
+    if (this.read(1) === 1) this.skip(count)
+  }
+
+  read(count: number): number {
+    let value = 0
+    for (let n = 0; n < count; n += 1, this.#at += 1)
+      value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1)
+    return value
+  }
+}

@@ -1,0 +1,58 @@
+// In charge of: which caption channels (CEA-608) and services (CEA-708) some caption bytes carry.
+// Not in charge of: finding those bytes (userData.ts), showing their text.
+
+/**
+ * `CC1` to `CC4`, `T1` to `T4` (text mode) and `SERVICE1` to `SERVICE63`, sorted. Each picture is judged by itself, because
+ * pictures come in coded order; a command and a service header say by themselves whose they are.
+ */
+export function captionChannels(pictures: readonly Uint8Array[]): string[] {
+  const seen = new Set<string>()
+  for (const picture of pictures) {
+    const packets: number[][] = []
+    for (let at = 0; at + 3 <= picture.length; at += 3) {
+      const [flags, first, second] = [picture[at]!, picture[at + 1]!, picture[at + 2]!]
+      if ((flags & 4) === 0) continue
+      const type = flags & 3
+      if (type < 2) addCommand(seen, type, first & 0x7f, second & 0x7f)
+      else if (type === 3) packets.push([first, second])
+      else packets.at(-1)?.push(first, second)
+    }
+    for (const packet of packets) addServices(seen, packet)
+  }
+  return [...seen].toSorted((a, b) => rank(a) - rank(b))
+}
+
+function rank(name: string): number {
+  return (name.startsWith('CC') ? 0 : name.startsWith('T') ? 100 : 200) + Number(name.replace(/\D+/, ''))
+}
+
+/** ANSI/CTA-608-E table 52: commands that begin pop-on, roll-up and paint-on captions, and the two of text mode. */
+const CAPTION_COMMANDS = new Set([0x20, 0x25, 0x26, 0x27, 0x29])
+const TEXT_COMMANDS = new Set([0x2a, 0x2b])
+
+/** Field 1 carries channels 1 and 2, field 2 carries 3 and 4; 0x08 in a command's first byte tells the two apart. */
+function addCommand(seen: Set<string>, field: number, first: number, second: number): void {
+  // 0x14 and 0x15 are the same command, as field 1 and field 2 spell it.
+  if ((first & 0x76) !== 0x14) return
+  const channel = field * 2 + ((first & 0x08) === 0 ? 1 : 2)
+  if (CAPTION_COMMANDS.has(second)) seen.add(`CC${channel}`)
+  if (TEXT_COMMANDS.has(second)) seen.add(`T${channel}`)
+}
+
+/** ANSI/CTA-708-E 5 and 6: a packet header, then blocks of one service each. Only what this picture holds of it is read. */
+function addServices(seen: Set<string>, packet: readonly number[]): void {
+  const coded = packet[0]! & 0x3f
+  const end = Math.min(packet.length, coded === 0 ? 128 : coded * 2)
+  let at = 1
+  while (at < end) {
+    const header = packet[at]!
+    const size = header & 0x1f
+    const short = header >> 5
+    const extended = short === 7 && size > 0
+    const service = extended ? (packet[at + 1] ?? 0) & 0x3f : short
+    // Service 0 is padding: nothing follows it.
+    if (service === 0) return
+    if (size > 0) seen.add(`SERVICE${service}`)
+    at += 1 + (extended ? 1 : 0) + size
+  }
+}

@@ -1,0 +1,179 @@
+// In charge of: the two memories of one CEA-608 channel, the seen and the unseen one, and what commands do to them.
+// Not in charge of: reading commands out of bytes (cea608.ts), when that is (captionScreen.ts).
+import { blocksOf, type Line } from './cueLayout.ts'
+import type { Block, Change } from './captionScreen.ts'
+
+const ROWS = 15
+const COLUMNS = 32
+
+type Style = 'pop-on' | 'roll-up' | 'paint-on' | 'text'
+type Page = (string[] | undefined)[]
+
+/** Miscellaneous control codes (table 52). */
+const COMMAND = {
+  resumeLoading: 0x20,
+  backspace: 0x21,
+  deleteToEnd: 0x24,
+  rollUp2: 0x25,
+  rollUp4: 0x27,
+  resumeDirect: 0x29,
+  textRestart: 0x2a,
+  resumeText: 0x2b,
+  eraseDisplayed: 0x2c,
+  carriageReturn: 0x2d,
+  eraseNonDisplayed: 0x2e,
+  endOfCaption: 0x2f,
+} as const
+
+export class Memory608 {
+  #style: Style = 'pop-on'
+  #seen: Page = []
+  #unseen: Page = []
+  #row = ROWS
+  #column = 0
+  #depth = 2
+  #change: Change | null = null
+
+  /** What the screen shows, and how it came there since this was last asked; null = it did not change. */
+  take(): { blocks: Block[]; change: Change } | null {
+    const change = this.#change
+    this.#change = null
+    return change === null ? null : { change, blocks: blocksOf(this.#lines()) }
+  }
+
+  command(code: number): void {
+    switch (code) {
+      case COMMAND.resumeLoading:
+        this.#style = 'pop-on'
+        return
+      case COMMAND.resumeDirect:
+        this.#style = 'paint-on'
+        return
+      case COMMAND.textRestart:
+      case COMMAND.resumeText:
+        this.#style = 'text'
+        return
+      case COMMAND.eraseDisplayed:
+        this.#seen = []
+        this.#touch('cut')
+        return
+      case COMMAND.eraseNonDisplayed:
+        this.#unseen = []
+        return
+      case COMMAND.endOfCaption:
+        this.#style = 'pop-on'
+        ;[this.#seen, this.#unseen] = [this.#unseen, this.#seen]
+        this.#touch('cut')
+        return
+      case COMMAND.carriageReturn:
+        if (this.#style === 'roll-up') this.#rollUp()
+        return
+      case COMMAND.backspace:
+        this.#backspace()
+        return
+      case COMMAND.deleteToEnd:
+        this.#page?.[this.#row]?.splice(this.#column)
+        this.#written('cut')
+        return
+      default:
+        if (code >= COMMAND.rollUp2 && code <= COMMAND.rollUp4) this.#startRollUp(code - COMMAND.rollUp2 + 2)
+    }
+  }
+
+  /** A character at the cursor. In the last column each takes the place of the one before. */
+  write(character: string): void {
+    const page = this.#page
+    if (page === null || character === '') return
+    const row = (page[this.#row] ??= [])
+    while (row.length < this.#column) row.push(' ')
+    const before = row[this.#column]
+    row[this.#column] = character
+    this.#column = Math.min(this.#column + 1, COLUMNS - 1)
+    this.#written(before === undefined || before === ' ' || before === character ? 'grow' : 'cut')
+  }
+
+  /** In place of the character in front, which is what decoders without the extended sets show. */
+  replace(character: string): void {
+    this.#backspace()
+    this.write(character)
+  }
+
+  tab(columns: number): void {
+    this.#column = Math.min(this.#column + columns, COLUMNS - 1)
+  }
+
+  /** Preamble address code: row 1 to 15. */
+  moveTo(row: number, column: number): void {
+    this.#column = column
+    if (this.#style !== 'roll-up' || row === this.#row) {
+      this.#row = row
+      return
+    }
+    // The whole window moves with its base row.
+    const rows = this.#window()
+    this.#seen = []
+    this.#row = row
+    for (const [up, cells] of rows.entries()) if (row - up >= 1) this.#seen[row - up] = cells
+    this.#touch('cut')
+  }
+
+  get #page(): Page | null {
+    if (this.#style === 'pop-on') return this.#unseen
+    return this.#style === 'roll-up' || this.#style === 'paint-on' ? this.#seen : null
+  }
+
+  #written(change: Change): void {
+    if (this.#page === this.#seen) this.#touch(change)
+  }
+
+  #touch(change: Change): void {
+    if (this.#change !== 'cut') this.#change = change
+  }
+
+  #backspace(): void {
+    const page = this.#page
+    if (page === null || this.#column === 0) return
+    this.#column -= 1
+    page[this.#row]?.splice(this.#column, 1, ' ')
+    this.#written('grow')
+  }
+
+  #startRollUp(depth: number): void {
+    // 47 CFR 15.119 (f)(1)(ii): after another style both memories are empty and the base row is the last.
+    if (this.#style !== 'roll-up') {
+      this.#seen = []
+      this.#unseen = []
+      this.#row = ROWS
+      this.#column = 0
+      this.#touch('cut')
+    }
+    this.#style = 'roll-up'
+    if (depth < this.#depth) this.#touch('cut')
+    this.#depth = depth
+    this.#trim(this.#window())
+  }
+
+  #rollUp(): void {
+    this.#trim([[], ...this.#window().slice(0, this.#depth - 1)])
+    this.#column = 0
+    this.#touch('cut')
+  }
+
+  /** Rows of the window, the base row first. */
+  #window(): string[][] {
+    return Array.from({ length: this.#depth }, (_, up) => this.#seen[this.#row - up] ?? [])
+  }
+
+  #trim(rows: readonly string[][]): void {
+    this.#seen = []
+    for (const [up, cells] of rows.entries()) if (this.#row - up >= 1) this.#seen[this.#row - up] = cells
+  }
+
+  #lines(): Line[] {
+    return this.#seen.flatMap((cells, row) => {
+      const text = (cells ?? []).join('').trimEnd()
+      const column = text.length - text.trimStart().length
+      return text.trim() === '' ? [] : [{ row, column, text: text.trimStart() }]
+    })
+  }
+}

@@ -1,0 +1,186 @@
+// In charge of: the commands of one CEA-708 service (ANSI/CTA-708-E 8) and what its eight windows show.
+// Not in charge of: packets and blocks (packets708.ts), one window (window708.ts).
+import { character708, extendedCharacter708 } from './characters708.ts'
+import type { Block, Change } from './captionScreen.ts'
+import { Window708, type WindowShape } from './window708.ts'
+
+const WINDOWS = 8
+/** A service's input buffer (8.10.5.12): a delay ends once it is full. */
+const MOST_WAITING = 128
+
+const C1 = {
+  clear: 0x88,
+  display: 0x89,
+  hide: 0x8a,
+  toggle: 0x8b,
+  delete: 0x8c,
+  delay: 0x8d,
+  delayCancel: 0x8e,
+  reset: 0x8f,
+  penLocation: 0x92,
+  windowAttributes: 0x97,
+  defineWindow: 0x98,
+} as const
+
+/** Bytes behind each command from 0x80 on, one digit a command (table 11). */
+const PARAMETERS = '00000000111111002320000466666666'
+
+export class Service708 {
+  #windows: (Window708 | null)[] = Array.from({ length: WINDOWS }, () => null)
+  #current = -1
+  #change: Change | null = null
+  #waiting: number[] = []
+  /** Seconds until which a delay holds; null = none. */
+  #until: number | null = null
+
+  /** Whole or in part: commands do not cross the end of a block. */
+  push(bytes: readonly number[], time: number): void {
+    if (this.#until === null) this.#run(bytes, time)
+    else {
+      this.#waiting.push(...bytes)
+      if (this.#waiting.length >= MOST_WAITING || bytes.includes(C1.delayCancel) || bytes.includes(C1.reset))
+        this.#resume(time)
+    }
+  }
+
+  /** What the screen shows at `time`, and how it came there since this was last asked; null = it did not change. */
+  take(time: number): { blocks: Block[]; change: Change } | null {
+    if (this.#until !== null && time >= this.#until) this.#resume(time)
+    const change = this.#change
+    this.#change = null
+    return change === null ? null : { change, blocks: this.#windows.flatMap((window) => window?.block ?? []) }
+  }
+
+  #resume(time: number): void {
+    this.#until = null
+    this.#run(this.#waiting.splice(0), time)
+  }
+
+  #run(bytes: readonly number[], time: number): void {
+    let at = 0
+    while (at < bytes.length) {
+      if (this.#until !== null) {
+        this.#waiting.push(...bytes.slice(at))
+        return
+      }
+      at += this.#step(bytes, at, time)
+    }
+  }
+
+  /** Returns the bytes of the command or character. */
+  #step(bytes: readonly number[], at: number, time: number): number {
+    const code = bytes[at]!
+    if (code >= 0x20 && (code < 0x80 || code >= 0xa0)) {
+      this.#write(character708(code))
+      return 1
+    }
+    if (code === 0x10) return this.#extended(bytes, at)
+    if (code < 0x20) {
+      this.#control(code, bytes, at)
+      return code < 0x10 ? 1 : code < 0x18 ? 2 : 3
+    }
+    const length = Number(PARAMETERS[code - 0x80])
+    const parameters = bytes.slice(at + 1, at + 1 + length)
+    if (parameters.length === length) this.#command(code, parameters, time)
+    return 1 + length
+  }
+
+  /** EXT1 and another set: C2 and C3 are for later editions and are passed over (7.1.6, 7.1.7). */
+  #extended(bytes: readonly number[], at: number): number {
+    const code = bytes[at + 1]
+    if (code === undefined) return 1
+    if (code < 0x20) return 2 + (code >> 3)
+    if (code >= 0x80 && code < 0xa0) return code < 0x88 ? 6 : code < 0x90 ? 7 : 3 + ((bytes[at + 2] ?? 0) & 0x3f)
+    this.#write(extendedCharacter708(code))
+    return 2
+  }
+
+  #control(code: number, bytes: readonly number[], at: number): void {
+    const window = this.#window
+    if (window === null) return
+    // P16: a character of 16 bits.
+    if (code === 0x18) this.#write(String.fromCharCode(((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0x20)))
+    if (code === 0x08) window.backspace()
+    if (code === 0x0c) window.clear()
+    if (code === 0x0c) window.home()
+    if (code === 0x0e) window.eraseRow()
+    const lost = code === 0x0d ? window.carriageReturn() : code === 0x0c || code === 0x0e
+    if (window.visible && (lost || code === 0x08)) this.#touch(lost ? 'cut' : 'grow')
+  }
+
+  #command(code: number, parameters: readonly number[], time: number): void {
+    if (code < C1.clear) {
+      this.#current = code & 7
+      return
+    }
+    if (code >= C1.defineWindow) {
+      this.#define(code & 7, parameters)
+      return
+    }
+    if (code <= C1.delete) {
+      for (let id = 0; id < WINDOWS; id += 1) if (((parameters[0]! >> id) & 1) === 1) this.#changeWindow(code, id)
+      return
+    }
+    if (code === C1.delay) this.#until = time + parameters[0]! / 10
+    else if (code === C1.reset) {
+      this.#windows = this.#windows.map(() => null)
+      this.#current = -1
+      this.#touch('cut')
+    } else if (code === C1.penLocation) this.#window?.moveTo(parameters[0]! & 15, parameters[1]! & 63)
+    else if (code === C1.windowAttributes && this.#window !== null) {
+      this.#window.justify = parameters[2]! & 3
+      if (this.#window.visible) this.#touch('grow')
+    }
+  }
+
+  #changeWindow(code: number, id: number): void {
+    const window = this.#windows[id]
+    if (window === null || window === undefined) return
+    const [wasVisible, wasEmpty] = [window.visible, window.isEmpty]
+    if (code === C1.clear) window.clear()
+    else if (code === C1.display) window.visible = true
+    else if (code === C1.hide) window.visible = false
+    else if (code === C1.toggle) window.visible = !wasVisible
+    else {
+      this.#windows[id] = null
+      if (this.#current === id) this.#current = -1
+    }
+    const goes = wasVisible && code !== C1.display
+    if (!wasEmpty && (goes || wasVisible !== window.visible)) this.#touch('cut')
+  }
+
+  #define(id: number, parameters: readonly number[]): void {
+    const [flags, vertical, horizontal, anchorAndRows] = parameters as [number, number, number, number]
+    const shape: WindowShape = {
+      visible: (flags & 0x20) !== 0,
+      relative: (vertical & 0x80) !== 0,
+      vertical: vertical & 0x7f,
+      horizontal,
+      anchor: Math.min(anchorAndRows >> 4, 8),
+      rows: Math.min((anchorAndRows & 15) + 1, 15),
+    }
+    const window = this.#windows[id]
+    this.#current = id
+    if (window === null || window === undefined) this.#windows[id] = new Window708(shape)
+    else {
+      const touched = !window.isEmpty && (window.visible || shape.visible)
+      window.reshape(shape)
+      if (touched) this.#touch('cut')
+    }
+  }
+
+  get #window(): Window708 | null {
+    return this.#windows[this.#current] ?? null
+  }
+
+  #write(character: string): void {
+    const window = this.#window
+    if (window === null) return
+    const lost = window.write(character)
+    if (window.visible) this.#touch(lost ? 'cut' : 'grow')
+  }
+
+  #touch(change: Change): void {
+    if (this.#change !== 'cut') this.#change = change
+  }
+}

@@ -1,0 +1,67 @@
+// In charge of: one JPEG after another in a stream of bytes, told apart by their markers (ITU-T T.81, annex B).
+// Not in charge of: what they show.
+import { joined } from './concatBytes.ts'
+import { StreamError } from './streamError.ts'
+
+const MARKER = 0xff
+const START = 0xd8
+const END = 0xd9
+const SCAN = 0xda
+/** Bytes; larger than any sheet or poster of ours by far. */
+const LARGEST = 16 * 1024 * 1024
+
+export class JpegSplitter {
+  #bytes: Uint8Array = new Uint8Array(0)
+  /** Everything before is understood. */
+  #at = 0
+  #inScan = false
+
+  /** Pictures that are complete now. Throws StreamError for anything but JPEG. */
+  push(chunk: Uint8Array): Uint8Array[] {
+    this.#bytes = joined([this.#bytes, chunk])
+    const pictures: Uint8Array[] = []
+    for (let code = this.#next(); code !== null; code = this.#next()) {
+      if (code !== END) continue
+      pictures.push(Uint8Array.from(this.#bytes.subarray(0, this.#at)))
+      this.#bytes = this.#bytes.subarray(this.#at)
+      this.#at = 0
+    }
+    if (this.#bytes.length > LARGEST) throw new StreamError('damaged', 'A picture is larger than any could be.')
+    return pictures
+  }
+
+  /** Throws StreamError where a picture is not whole. */
+  end(): void {
+    if (this.#bytes.length > 0) throw new StreamError('cut off', 'The last picture is not whole.')
+  }
+
+  /** Goes on behind the next marker and what belongs to it. Returns its code; null = more bytes are needed. */
+  #next(): number | null {
+    const bytes = this.#bytes
+    if (this.#inScan && !this.#scanEnds()) return null
+    const code = bytes[this.#at + 1]
+    if (code === undefined) return null
+    if (bytes[this.#at] !== MARKER || (this.#at === 0) !== (code === START))
+      throw new StreamError('damaged', 'What should be a picture is not one.')
+    const isAlone = code === START || code === END
+    if (!isAlone && this.#at + 4 > bytes.length) return null
+    const length = isAlone ? 0 : (bytes[this.#at + 2]! << 8) | bytes[this.#at + 3]!
+    if (this.#at + 2 + length > bytes.length) return null
+    this.#at += 2 + length
+    this.#inScan = code === SCAN
+    return code
+  }
+
+  /** B.1.1.5: in coded data, ff and neither 0 nor a restart begins what comes behind it. */
+  #scanEnds(): boolean {
+    const bytes = this.#bytes
+    for (;;) {
+      const found = bytes.indexOf(MARKER, this.#at)
+      this.#at = found < 0 ? bytes.length : found
+      const code = bytes[this.#at + 1]
+      if (code === undefined) return false
+      if (code !== 0 && (code < 0xd0 || code > 0xd7)) return true
+      this.#at += 2
+    }
+  }
+}

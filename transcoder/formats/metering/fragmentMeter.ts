@@ -1,0 +1,18 @@
+// In charge of: counting the media in a fragmented mp4 of one track as the encoder writes it.
+// Not in charge of: cutting it (package/fmp4).
+import { BoxReader } from '../mp4/boxReader.ts'
+import type { Counts } from './byteCounts.ts'
+
+export class FragmentMeter {
+  readonly #reader = new BoxReader()
+  #bytes = 0
+
+  /** Throws StreamError. */
+  push(chunk: Uint8Array): void {
+    for (const event of this.#reader.push(chunk)) if (event.kind === 'mdat') this.#bytes += event.bytes
+  }
+
+  end(): Counts {
+    return { tracks: [{ id: null, bytes: this.#bytes, seconds: null }], seconds: null, codecString: null }
+  }
+}

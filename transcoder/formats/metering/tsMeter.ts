@@ -1,0 +1,120 @@
+// In charge of: counting a transport stream of ours as it leaves: bytes of each stream, and of all of it by the second.
+// Not in charge of: cutting it (package/ts), whether it is whole.
+import { clockReference, pesStamps, TICKS_PER_SECOND, ticksBetween } from '../mpegts/clock.ts'
+import { PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { SectionAssembler } from '../mpegts/section.ts'
+import { isVideo, readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
+import { joined } from '../concatBytes.ts'
+import { codecStringOf } from '../video/annexB.ts'
+import type { Counts, TrackCount } from './byteCounts.ts'
+import { Seconds } from './bytesPerSecond.ts'
+
+const PAT_PID = 0
+/** Bytes of the first picture in which its parameter sets are looked for. */
+const HEAD_BYTES = 64 * 1024
+
+/** One PID so far. */
+interface Passed {
+  bytes: number
+  /** From the first time stamp to the last, and the bytes before that one. */
+  ticks: number
+  upTo: number
+  last: number | null
+}
+
+export class TsMeter {
+  readonly #reader = new PacketReader()
+  readonly #pat = new SectionAssembler()
+  readonly #pmt = new SectionAssembler()
+  readonly #seconds = new Seconds()
+  readonly #streams = new Map<number, Passed>()
+  #mapPid: number | null = null
+  #map: ProgramMap | null = null
+  #videoPid: number | null = null
+  #head: Uint8Array[] = []
+  #headBytes = 0
+  /** Bytes of the stream so far, and where its clock was last seen. */
+  #position = 0
+  #clock: { ticks: number; elapsed: number; position: number } | null = null
+
+  push(chunk: Uint8Array): void {
+    for (const packet of this.#reader.push(chunk)) this.#packet(packet)
+  }
+
+  end(): Counts {
+    for (const packet of this.#reader.end()) this.#packet(packet)
+    // What is behind the last clock reference belongs to its second.
+    if (this.#clock !== null)
+      this.#seconds.add(this.#clock.elapsed / TICKS_PER_SECOND, this.#position - this.#clock.position)
+    const streams = this.#map?.streams ?? []
+    const video = streams.find(isVideo)
+    return {
+      tracks: streams.map(({ pid }) => ({ id: pid, ...lengthOf(this.#streams.get(pid)) })),
+      seconds: this.#seconds,
+      codecString: video === undefined ? null : codecStringOf(video.type, joined(this.#head)),
+    }
+  }
+
+  #packet(packet: Uint8Array): void {
+    const pid = pidOf(packet)
+    if (pid === PAT_PID) {
+      for (const section of this.#pat.push(packet))
+        this.#mapPid = readPat(section)?.values().next().value ?? this.#mapPid
+    } else if (pid === this.#mapPid) {
+      for (const section of this.#pmt.push(packet)) this.#read(readPmt(section))
+    } else this.#count(pid, packet)
+    if (pid === this.#map?.clockPid) this.#tick(packet)
+    this.#position += PACKET_BYTES
+  }
+
+  #read(map: ProgramMap | null): void {
+    if (map === null) return
+    this.#map = map
+    this.#videoPid = map.streams.find(isVideo)?.pid ?? null
+  }
+
+  #count(pid: number, packet: Uint8Array): void {
+    const payload = payloadOf(packet)
+    const media = startsUnit(packet) ? payload.subarray(headerBytes(payload)) : payload
+    const passed = this.#streams.get(pid) ?? { bytes: 0, ticks: 0, upTo: 0, last: null }
+    const stamps = startsUnit(packet) ? pesStamps(payload) : null
+    if (stamps !== null) {
+      passed.ticks += passed.last === null ? 0 : Math.max(0, ticksBetween(passed.last, stamps.dts))
+      passed.upTo = passed.bytes
+      passed.last = stamps.dts
+    }
+    passed.bytes += media.length
+    this.#streams.set(pid, passed)
+    if (pid !== this.#videoPid || this.#headBytes >= HEAD_BYTES) return
+    this.#head.push(Uint8Array.from(media))
+    this.#headBytes += media.length
+  }
+
+  /** Bytes between two readings of the clock are spread over the time between them. */
+  #tick(packet: Uint8Array): void {
+    const ticks = clockReference(packet)
+    if (ticks === null) return
+    const before = this.#clock
+    const elapsed = before === null ? 0 : before.elapsed + Math.max(0, ticksBetween(before.ticks, ticks))
+    if (before !== null)
+      this.#seconds.spread(
+        before.elapsed / TICKS_PER_SECOND,
+        elapsed / TICKS_PER_SECOND,
+        this.#position - before.position,
+      )
+    this.#clock = { ticks, elapsed, position: this.#position }
+  }
+}
+
+/** The last packet has a beginning and no end: it lasts as long for its bytes as all before it. */
+function lengthOf(
+  { bytes, ticks, upTo }: Passed = { bytes: 0, ticks: 0, upTo: 0, last: null },
+): Omit<TrackCount, 'id'> {
+  return { bytes, seconds: upTo === 0 ? null : (ticks / TICKS_PER_SECOND) * (bytes / upTo) }
+}
+
+/** Of a PES packet whose payload is media (ISO/IEC 13818-1, 2.4.3.6); 0 where none begins. */
+function headerBytes(payload: Uint8Array): number {
+  const begins = payload.length >= 9 && payload[0] === 0 && payload[1] === 0 && payload[2] === 1
+  return begins ? Math.min(payload.length, 9 + payload[8]!) : 0
+}

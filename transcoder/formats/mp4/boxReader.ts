@@ -1,0 +1,114 @@
+// In charge of: the boxes of an mp4 as they come out of a pipe, in pieces of any size (ISO/IEC 14496-12, 4.2).
+// Not in charge of: what is inside of them (initSegment.ts, movieFragment.ts).
+import { joined } from '../concatBytes.ts'
+import { StreamError } from '../streamError.ts'
+
+/** A moov of ours has 1 KiB, the moof of a minute at 60 pictures per second 60 KiB. */
+const LARGEST_BOX = 4 * 1024 * 1024
+/** One group of pictures: a minute at 100 Mb/s is three quarters of this. */
+const LARGEST_MEDIA = 2 ** 30
+const NAME = /^[\u0020-\u007e\u00a9]{4}$/
+
+/** box: a whole one with its header. mdat: only its header; its bytes follow as payload, and `last` ends them. */
+export type BoxEvent =
+  | { kind: 'box'; name: string; bytes: Uint8Array }
+  | { kind: 'mdat'; header: Uint8Array; bytes: number }
+  | { kind: 'payload'; bytes: Uint8Array; last: boolean }
+
+/** Holds at most one box other than mdat. Throws StreamError. */
+export class BoxReader {
+  #held: Uint8Array[] = []
+  #heldBytes = 0
+  #wanted = 8
+  /** Bytes of an mdat that are still to come. */
+  #left = 0;
+
+  *push(chunk: Uint8Array): Generator<BoxEvent> {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#left > 0) {
+        const bytes = chunk.subarray(at, at + this.#left)
+        at += bytes.length
+        this.#left -= bytes.length
+        yield { kind: 'payload', bytes, last: this.#left === 0 }
+        continue
+      }
+      const bytes = chunk.subarray(at, at + this.#wanted - this.#heldBytes)
+      at += bytes.length
+      this.#held.push(bytes)
+      this.#heldBytes += bytes.length
+      if (this.#heldBytes === this.#wanted) yield* this.#reached()
+    }
+  }
+
+  end(): void {
+    if (this.#left > 0 || this.#heldBytes > 0)
+      throw new StreamError('cut off', 'A stream of the encoder ends in the middle of a box.')
+  }
+
+  *#reached(): Generator<BoxEvent> {
+    const bytes = joined(this.#held)
+    this.#held = [bytes]
+    const view = viewOf(bytes)
+    const name = nameAt(bytes, 4)
+    const short = view.getUint32(0)
+    if (short === 1 && bytes.length < 16) {
+      this.#wanted = 16
+      return
+    }
+    const header = short === 1 ? 16 : 8
+    const size = short === 1 ? Number(view.getBigUint64(8)) : short
+    const largest = name === 'mdat' ? LARGEST_MEDIA : LARGEST_BOX
+    if (!NAME.test(name) || size < header || size > largest)
+      throw new StreamError('damaged', `A box of the encoder claims ${size} bytes.`)
+    if (name !== 'mdat' && bytes.length < size) {
+      this.#wanted = size
+      return
+    }
+    this.#held = []
+    this.#heldBytes = 0
+    this.#wanted = 8
+    if (name !== 'mdat') yield { kind: 'box', name, bytes }
+    else {
+      this.#left = size - header
+      yield { kind: 'mdat', header: bytes, bytes: this.#left }
+      if (this.#left === 0) yield { kind: 'payload', bytes: bytes.subarray(0, 0), last: true }
+    }
+  }
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+export function nameAt(bytes: Uint8Array, at: number): string {
+  return String.fromCharCode(...bytes.subarray(at, at + 4))
+}
+
+/** Boxes inside of another one, from `from` on: each with its name and its body. Throws where one reaches beyond its parent. */
+export function* children(bytes: Uint8Array, from: number): Generator<{ name: string; body: Uint8Array }> {
+  const view = viewOf(bytes)
+  for (let at = from; at + 8 <= bytes.length;) {
+    const size = view.getUint32(at)
+    if (size < 8 || at + size > bytes.length)
+      throw new StreamError('damaged', 'A box reaches beyond the one around it.')
+    yield { name: nameAt(bytes, at + 4), body: bytes.subarray(at + 8, at + size) }
+    at += size
+  }
+}
+
+/** The body of the box at a path of names, the first one of each; null where there is none. `bytes` begins with a child. */
+export function find(bytes: Uint8Array, ...path: string[]): Uint8Array | null {
+  let inside: Uint8Array | null = bytes
+  for (const name of path) {
+    if (inside === null) return null
+    inside = [...children(inside, 0)].find((child) => child.name === name)?.body ?? null
+  }
+  return inside
+}
+
+/** As find, where the box must be. */
+export function need(bytes: Uint8Array, ...path: string[]): Uint8Array {
+  const body = find(bytes, ...path)
+  if (body === null) throw new StreamError('damaged', `The encoder wrote no ${path.join('/')}.`)
+  return body
+}

@@ -1,0 +1,132 @@
+// In charge of: the codecs' own configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
+// Not in charge of: finding the records (initSegment.ts).
+import { StreamError } from '../streamError.ts'
+import { viewOf } from './boxReader.ts'
+
+export interface Coding {
+  family: 'avc' | 'hevc' | 'aac' | 'ac3'
+  /** RFC 6381. */
+  codec: string
+  /** Bytes of the length before each NAL unit; 0 for audio. */
+  nalLengthBytes: number
+  /** Hex: SPS and PPS with start codes; AudioSpecificConfig. '' where Smooth does not know the codec. */
+  codecPrivateData: string
+}
+
+export interface AudioCoding extends Coding {
+  channels: number
+  /** Hz. */
+  sampleRate: number
+}
+
+export function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const damaged = (what: string): StreamError => new StreamError('damaged', `The encoder wrote a broken ${what}.`)
+
+/** ISO/IEC 14496-15, 5.3.3.1. */
+export function avcFrom(avcC: Uint8Array): Coding {
+  if (avcC.length < 7) throw damaged('avcC')
+  const view = viewOf(avcC)
+  let at = 5
+  let sets = ''
+  for (const mask of [0x1f, 0xff]) {
+    const count = (avcC[at] ?? 0) & mask
+    at += 1
+    for (let n = 0; n < count; n++) {
+      if (at + 2 > avcC.length) throw damaged('avcC')
+      const end = at + 2 + view.getUint16(at)
+      if (end > avcC.length) throw damaged('avcC')
+      sets += `00000001${hex(avcC.subarray(at + 2, end))}`
+      at = end
+    }
+  }
+  return {
+    family: 'avc',
+    codec: avcName(avcC.subarray(1, 4)),
+    nalLengthBytes: (avcC[4]! & 3) + 1,
+    codecPrivateData: sets,
+  }
+}
+
+/** ISO/IEC 14496-15, annex E.2: profile_idc, constraint flags, level_idc. */
+export function avcName(profile: Uint8Array): string {
+  return `avc1.${hex(profile)}`
+}
+
+/** ISO/IEC 14496-15, 8.3.3.1. */
+export function hevcFrom(hvcC: Uint8Array): Coding {
+  if (hvcC.length < 23) throw damaged('hvcC')
+  const name = hevcName(hvcC.subarray(1, 13))
+  return { family: 'hevc', codec: name, nalLengthBytes: (hvcC[21]! & 3) + 1, codecPrivateData: '' }
+}
+
+/** ISO/IEC 14496-15, annex E.3: the twelve bytes of profile, tier and level, the same in hvcC and in a parameter set. */
+export function hevcName(bytes: Uint8Array): string {
+  const space = ['', 'A', 'B', 'C'][bytes[0]! >> 6]!
+  const tier = (bytes[0]! & 0x20) === 0 ? 'L' : 'H'
+  const compatibility = reversed(viewOf(bytes).getUint32(1)).toString(16)
+  const constraints = [...bytes.subarray(5, 11)].map((byte) => byte.toString(16))
+  while (constraints.at(-1) === '0') constraints.pop()
+  return [`hvc1.${space}${bytes[0]! & 0x1f}`, compatibility, `${tier}${bytes[11]!}`, ...constraints].join('.')
+}
+
+/** The bits of a word in the opposite order. */
+function reversed(word: number): number {
+  let result = 0
+  for (let bit = 0; bit < 32; bit++) result = result * 2 + ((word >>> bit) & 1)
+  return result
+}
+
+const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350]
+/** channelConfiguration 7 is 7.1. */
+const AAC_CHANNELS = [0, 1, 2, 3, 4, 5, 6, 8]
+
+/** ISO/IEC 14496-14, 5.6 and 14496-3, 1.6.2.1. */
+export function aacFrom(esds: Uint8Array): AudioCoding {
+  const config = decoderSpecific(esds)
+  const type = (config[0] ?? 0) >> 3
+  const rate = SAMPLE_RATES[(((config[0] ?? 0) & 7) << 1) | ((config[1] ?? 0) >> 7)]
+  const channels = AAC_CHANNELS[((config[1] ?? 0) >> 3) & 15]
+  if (config.length < 2 || type === 0 || type === 31 || rate === undefined || channels === undefined)
+    throw damaged('AudioSpecificConfig')
+  const sound = { channels, sampleRate: rate }
+  return { family: 'aac', codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...sound }
+}
+
+/** Down the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */
+function decoderSpecific(esds: Uint8Array): Uint8Array {
+  let at = 4
+  for (const [tag, skipped] of [
+    [3, 3],
+    [4, 13],
+    [5, 0],
+  ] as const) {
+    if (esds[at] !== tag) throw damaged('esds')
+    let length = 0
+    let more = true
+    for (at += 1; more; at++) {
+      const byte = esds[at]
+      if (byte === undefined || length > 2 ** 20) throw damaged('esds')
+      length = length * 128 + (byte & 127)
+      more = (byte & 128) !== 0
+    }
+    if (tag === 5) return esds.subarray(at, at + length)
+    at += skipped
+  }
+  throw damaged('esds')
+}
+
+const AC3_RATES = [48000, 44100, 32000]
+/** acmod 0 is two single channels. */
+const AC3_CHANNELS = [2, 1, 2, 3, 3, 4, 4, 5]
+
+/** ETSI TS 102 366, F.4: fscod 2, bsid 5, bsmod 3, acmod 3, lfeon 1 bits. */
+export function ac3From(dac3: Uint8Array): AudioCoding {
+  const sampleRate = AC3_RATES[(dac3[0] ?? 255) >> 6]
+  if (dac3.length < 3 || sampleRate === undefined) throw damaged('dac3')
+  const acmod = (dac3[1]! >> 3) & 7
+  const channels = AC3_CHANNELS[acmod]! + ((dac3[1]! >> 2) & 1)
+  return { family: 'ac3', codec: 'ac-3', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate }
+}

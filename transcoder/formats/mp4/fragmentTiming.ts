@@ -1,0 +1,151 @@
+// In charge of: from when to when the tracks of one segment of fragmented MP4 last (ISO/IEC 14496-12, 8.8), as somebody else wrote it.
+// Not in charge of: what lacks between two segments (formats/mpegts/segmentTiming.ts), boxes that are cut (mp4FileCheck.ts).
+import { TICKS_PER_SECOND } from '../mpegts/clock.ts'
+import type { Span } from '../mpegts/segmentTiming.ts'
+import { StreamError } from '../streamError.ts'
+import { BoxReader, children, find, nameAt, viewOf } from './boxReader.ts'
+
+interface Track {
+  /** Ticks per second. */
+  timescale: number
+  isSound: boolean
+  /** Of a sample about which a fragment says nothing, in ticks. */
+  duration: number
+}
+
+/**
+ * The sound and picture tracks that an initialisation section describes, by number. Empty where it cannot be read, and where it
+ * holds the first fragments itself, as ffmpeg's can: times of the segments alone say nothing then.
+ */
+export type Tracks = ReadonlyMap<number, Track>
+
+export function tracksOf(init: Uint8Array): Tracks {
+  try {
+    const moov = find(init, 'moov')
+    if (moov === null || find(init, 'moof') !== null) return new Map()
+    const extended = new Map(
+      [...children(find(moov, 'mvex') ?? new Uint8Array(), 0)].flatMap(({ name, body }) =>
+        name === 'trex' && body.length >= 16 ? [[viewOf(body).getUint32(4), viewOf(body).getUint32(12)] as const] : [],
+      ),
+    )
+    return new Map(
+      [...children(moov, 0)].flatMap(({ name, body }) => {
+        const track = name === 'trak' ? trackOf(body) : null
+        return track === null ? [] : [[track.id, { ...track, duration: extended.get(track.id) ?? 0 }] as const]
+      }),
+    )
+  } catch (error) {
+    if (error instanceof StreamError || error instanceof RangeError) return new Map()
+    throw error
+  }
+}
+
+function trackOf(trak: Uint8Array): { id: number; timescale: number; isSound: boolean } | null {
+  const [tkhd, mdhd, hdlr] = [find(trak, 'tkhd'), find(trak, 'mdia', 'mdhd'), find(trak, 'mdia', 'hdlr')]
+  if (tkhd === null || mdhd === null || hdlr === null) return null
+  const kind = nameAt(hdlr, 8)
+  const timescale = viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
+  if ((kind !== 'vide' && kind !== 'soun') || timescale === 0) return null
+  return { id: viewOf(tkhd).getUint32(tkhd[0] === 1 ? 20 : 12), timescale, isSound: kind === 'soun' }
+}
+
+interface Extent {
+  /** Ticks of the track. */
+  first: number
+  end: number
+  step: number
+}
+
+/** Reads the headers of fragments as they pass. */
+export class FragmentSpanReader {
+  readonly #tracks: Tracks
+  readonly #boxes = new BoxReader()
+  readonly #extents = new Map<number, Extent>()
+  #isUnreadable = false
+
+  constructor(tracks: Tracks) {
+    this.#tracks = tracks
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#isUnreadable) return
+    try {
+      for (const event of this.#boxes.push(chunk))
+        if (event.kind === 'box' && event.name === 'moof') this.#read(event.bytes)
+    } catch (error) {
+      // What it is, and whether it is whole, others judge; here only times are looked for.
+      if (!(error instanceof StreamError || error instanceof RangeError)) throw error
+      this.#isUnreadable = true
+    }
+  }
+
+  /** null = nothing can be said. */
+  end(): Map<number, Span> | null {
+    if (this.#isUnreadable || this.#tracks.size === 0) return null
+    return new Map(
+      [...this.#extents].map(([id, { first, end, step }]) => {
+        const { timescale, isSound } = this.#tracks.get(id)!
+        const ticks = (units: number): number => Math.round((units * TICKS_PER_SECOND) / timescale)
+        const last = ticks(end) - ticks(step)
+        return [
+          id,
+          {
+            first: ticks(first),
+            last,
+            step: ticks(step),
+            lastStep: ticks(step),
+            isSound,
+            isOpen: false,
+            startsInside: false,
+            counters: null,
+          },
+        ]
+      }),
+    )
+  }
+
+  #read(moof: Uint8Array): void {
+    for (const { name, body: traf } of children(moof, 8)) {
+      if (name !== 'traf') continue
+      const [tfhd, tfdt] = [find(traf, 'tfhd'), find(traf, 'tfdt')]
+      const id = tfhd === null ? null : viewOf(tfhd).getUint32(4)
+      const track = id === null ? undefined : this.#tracks.get(id)
+      if (tfhd === null || tfdt === null || id === null || track === undefined) continue
+      const view = viewOf(tfdt)
+      const first = tfdt[0] === 1 ? Number(view.getBigUint64(4)) : view.getUint32(4)
+      const { sum, last } = durationOf(traf, defaultOf(tfhd) ?? track.duration)
+      const seen = this.#extents.get(id)
+      this.#extents.set(id, { first: Math.min(seen?.first ?? first, first), end: first + sum, step: last })
+    }
+  }
+}
+
+/** default_sample_duration of this fragment; null where it says none. */
+function defaultOf(tfhd: Uint8Array): number | null {
+  const flags = viewOf(tfhd).getUint32(0) & 0xffffff
+  if ((flags & 0x8) === 0) return null
+  // base_data_offset has eight bytes, sample_description_index four.
+  return viewOf(tfhd).getUint32(8 + ((flags & 0x1) === 0 ? 0 : 8) + ((flags & 0x2) === 0 ? 0 : 4))
+}
+
+/** Ticks of all samples of a fragment, and of its last one. */
+function durationOf(traf: Uint8Array, usual: number): { sum: number; last: number } {
+  let [sum, last] = [0, 0]
+  for (const { name, body } of children(traf, 0)) {
+    if (name !== 'trun') continue
+    const view = viewOf(body)
+    const flags = view.getUint32(0) & 0xffffff
+    const count = view.getUint32(4)
+    const each = [0x100, 0x200, 0x400, 0x800].filter((bit) => (flags & bit) !== 0).length * 4
+    const from = 8 + ((flags & 0x1) === 0 ? 0 : 4) + ((flags & 0x4) === 0 ? 0 : 4)
+    if (count === 0) continue
+    if ((flags & 0x100) === 0) {
+      sum += count * usual
+      last = usual
+      continue
+    }
+    // A count that its box cannot hold ends in a RangeError.
+    for (let n = 0; n < count; n++) sum += last = view.getUint32(from + n * each)
+  }
+  return { sum, last }
+}

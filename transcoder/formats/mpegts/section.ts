@@ -1,0 +1,75 @@
+// In charge of: sections in packets: putting one PID's together, and cutting one up (ISO/IEC 13818-1, 2.4.4).
+// Not in charge of: their content (programTables.ts, spliceInfo.ts).
+import { counterOf, isDiscontinuity, PACKET_BYTES, payloadOf, startsUnit } from './packet.ts'
+
+/** section_length has 12 bits; private sections may use 4093 of it. */
+const LONGEST_SECTION = 4096
+const STUFFING = 0xff
+
+/** Puts the sections of one PID together. Damaged ones come out as they are: the CRC is the reader's to check. */
+export class SectionAssembler {
+  /** Bytes of the section under way; null = waiting for a packet in which one starts. */
+  #bytes: number[] | null = null
+  #counter: number | null = null
+
+  push(packet: Uint8Array): Uint8Array[] {
+    const payload = payloadOf(packet)
+    if (payload.length === 0) return []
+    const counter = counterOf(packet)
+    const expected = this.#counter === null ? counter : (this.#counter + 1) & 15
+    // 2.4.3.3: a packet may be sent twice, with the same counter.
+    if (counter === this.#counter && !isDiscontinuity(packet)) return []
+    if (counter !== expected) this.#bytes = null
+    this.#counter = counter
+
+    const sections: Uint8Array[] = []
+    if (!startsUnit(packet)) {
+      this.#take(payload, sections)
+      return sections
+    }
+    // 2.4.4.2: pointer_field says how many bytes still belong to the section before.
+    const start = 1 + payload[0]!
+    this.#take(payload.subarray(1, start), sections)
+    this.#bytes = []
+    this.#take(payload.subarray(start), sections)
+    return sections
+  }
+
+  #take(bytes: Uint8Array, sections: Uint8Array[]): void {
+    if (this.#bytes === null) return
+    for (const byte of bytes) {
+      // 2.4.4: after a section only another one may follow, or stuffing to the end of the packet.
+      if (this.#bytes.length === 0 && byte === STUFFING) {
+        this.#bytes = null
+        return
+      }
+      this.#bytes.push(byte)
+      if (this.#bytes.length < 3) continue
+      const length = 3 + (((this.#bytes[1]! & 15) << 8) | this.#bytes[2]!)
+      if (length > LONGEST_SECTION) {
+        this.#bytes = null
+        return
+      }
+      if (this.#bytes.length < length) continue
+      sections.push(Uint8Array.from(this.#bytes))
+      this.#bytes = []
+    }
+  }
+}
+
+/** One section as packets of its own, stuffed to the end; their counters start at `counter`. */
+export function toPackets(section: Uint8Array, pid: number, counter: number): Uint8Array[] {
+  const packets: Uint8Array[] = []
+  for (let at = 0; at < section.length;) {
+    const first = at === 0
+    const packet = new Uint8Array(PACKET_BYTES).fill(STUFFING)
+    packet.set([0x47, (first ? 0x40 : 0) | (pid >> 8), pid & 0xff, 0x10 | ((counter + packets.length) & 15)])
+    if (first) packet[4] = 0
+    const start = first ? 5 : 4
+    const part = section.subarray(at, at + PACKET_BYTES - start)
+    packet.set(part, start)
+    packets.push(packet)
+    at += part.length
+  }
+  return packets
+}

@@ -1,0 +1,92 @@
+// In charge of: an encoder's transport stream taken apart into PES packets of one access unit each.
+// Not in charge of: when they are sent (multiplexer.ts).
+import { pesStamps, ticksBetween } from '../mpegts/clock.ts'
+import { PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { SectionAssembler } from '../mpegts/section.ts'
+import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
+
+const PAT_PID = 0
+
+/** One PES packet: a picture, an audio frame, or a unit of data. Times in ticks of 90 kHz, which do not wrap. */
+export interface Unit {
+  pid: number
+  pts: number
+  dts: number
+  /** random_access_indicator. */
+  isKey: boolean
+  /** The PES packet, header included, in pieces; the header lies in the first one. */
+  pieces: Uint8Array[]
+  bytes: number
+  headerBytes: number
+}
+
+export class UnitReader {
+  readonly #reader = new PacketReader()
+  readonly #pat = new SectionAssembler()
+  readonly #pmt = new SectionAssembler()
+  readonly #pids = new Set<number>()
+  #mapPid: number | null = null
+  #map: ProgramMap | null = null
+  #open: Unit | null = null
+  /** The newest time stamp, as it was read and without wrapping. */
+  #clock: { read: number; ticks: number } | null = null
+
+  /** The first program map; null until it came. */
+  get map(): ProgramMap | null {
+    return this.#map
+  }
+
+  push(chunk: Uint8Array): Unit[] {
+    const units: Unit[] = []
+    for (const packet of this.#reader.push(chunk)) this.#packet(packet, units)
+    return units
+  }
+
+  end(): Unit[] {
+    const units: Unit[] = []
+    for (const packet of this.#reader.end()) this.#packet(packet, units)
+    this.#close(units)
+    return units
+  }
+
+  #packet(packet: Uint8Array, units: Unit[]): void {
+    const pid = pidOf(packet)
+    if (this.#pids.has(pid)) return this.#media(pid, packet, units)
+    if (pid === PAT_PID && this.#mapPid === null)
+      for (const section of this.#pat.push(packet)) this.#mapPid = readPat(section)?.values().next().value ?? null
+    else if (pid === this.#mapPid && this.#map === null)
+      for (const section of this.#pmt.push(packet)) {
+        this.#map = readPmt(section)
+        for (const stream of this.#map?.streams ?? []) this.#pids.add(stream.pid)
+      }
+  }
+
+  /** ffmpeg writes a PES packet in one go: whatever begins next ends it, whether or not it said its length. */
+  #media(pid: number, packet: Uint8Array, units: Unit[]): void {
+    const payload = payloadOf(packet)
+    if (payload.length === 0) return
+    if (startsUnit(packet)) {
+      this.#close(units)
+      const stamps = pesStamps(payload)
+      if (stamps === null) return
+      const dts = this.#unwrap(stamps.dts)
+      const isKey = (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0
+      const pts = dts + ticksBetween(stamps.dts, stamps.pts)
+      this.#open = { pid, pts, dts, isKey, pieces: [], bytes: 0, headerBytes: 9 + payload[8]! }
+    }
+    if (this.#open?.pid !== pid) return
+    this.#open.pieces.push(payload)
+    this.#open.bytes += payload.length
+  }
+
+  #close(units: Unit[]): void {
+    if (this.#open !== null) units.push(this.#open)
+    this.#open = null
+  }
+
+  #unwrap(read: number): number {
+    const ticks = this.#clock === null ? read : this.#clock.ticks + ticksBetween(this.#clock.read, read)
+    this.#clock = { read, ticks }
+    return ticks
+  }
+}

@@ -1,0 +1,145 @@
+// In charge of: the decoder's buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and 2.14; ETSI TS 101 154; ATSC A/53-3).
+// Not in charge of: keeping to them (streamQueue.ts).
+import type { AudioCodec, VideoCodec } from '#contract/job/jobSpec.ts'
+
+/** Of one elementary stream. */
+export interface Limits {
+  /** The transport buffer, and its leak rate in bits per second. */
+  transportBytes: number
+  transportRate: number
+  /** What the decoder holds behind it. */
+  bufferBytes: number
+}
+
+const TRANSPORT_BYTES = 512
+
+/** MaxBR of ITU-T H.264, table A-1, by level_idc; 9 is level 1b. */
+const AVC_RATES: Record<number, number> = {
+  9: 128,
+  10: 64,
+  11: 192,
+  12: 384,
+  13: 768,
+  20: 2000,
+  21: 4000,
+  22: 4000,
+  30: 10_000,
+  31: 14_000,
+  32: 20_000,
+  40: 20_000,
+  41: 50_000,
+  42: 50_000,
+  50: 135_000,
+  51: 240_000,
+  52: 240_000,
+  60: 240_000,
+  61: 480_000,
+  62: 800_000,
+}
+/** MaxBR of ITU-T H.265, table A.9, main tier, by general_level_idc. */
+const HEVC_RATES: Record<number, number> = {
+  30: 128,
+  60: 1500,
+  63: 3000,
+  90: 6000,
+  93: 10_000,
+  120: 12_000,
+  123: 20_000,
+  150: 25_000,
+  153: 40_000,
+  156: 60_000,
+  180: 60_000,
+  183: 120_000,
+  186: 240_000,
+}
+/** MaxCPB of the levels for which it is another number than MaxBR. */
+const AVC_BUFFERS: Record<number, number> = {
+  9: 350,
+  10: 175,
+  11: 500,
+  12: 1000,
+  13: 2000,
+  40: 25_000,
+  41: 62_500,
+  42: 62_500,
+}
+const HEVC_BUFFERS: Record<number, number> = { 30: 350 }
+/** Rmax of Main profile (ISO/IEC 13818-2, table 8-13), by level_identification, in Mb/s. */
+const MPEG2_RATES: Record<number, number> = { 4: 80, 6: 60, 8: 15, 10: 4 }
+/** 2.4.2.3: High and High 1440 pass from one buffer to the next at 1.05 × the rate of the stream. */
+const MPEG2_TRANSFER = 1.05
+/** A packet's header is not passed on. */
+const PACKET_SHARE = 188 / 184
+/** 2.14.3.1: a stream with HRD parameters leaks at 1.2 × the rate that they state. */
+const HRD_SHARE = 1.2
+/** The header of a PES packet and, on average, half a packet of stuffing. */
+const PICTURE_BITS = 8 * 120
+/** Where a stream states no level that is known. */
+const UNKNOWN_LEVEL_SHARE = 2
+
+export interface VideoLimits {
+  codec: VideoCodec
+  /** The rate and the buffer that the encoder was given. */
+  maxKbps: number
+  bufferBits: number
+  framesPerSecond: number
+  /** It states HRD parameters. */
+  hasHrd: boolean
+}
+
+/** `level` as the stream states it; null = unknown. Below the rate at which bytes leave the second buffer, that one stays empty. */
+export function videoLimits(
+  { codec, maxKbps, bufferBits, framesPerSecond, hasHrd }: VideoLimits,
+  level: number | null,
+): Limits {
+  const stated = hasHrd ? maxKbps * 1000 * HRD_SHARE : Infinity
+  const own = Math.min(levelRate(codec, maxKbps, level) ?? maxKbps * 1000 * UNKNOWN_LEVEL_SHARE, stated)
+  return {
+    transportBytes: TRANSPORT_BYTES,
+    // Whatever a level says: below this the pictures could not be delivered at all.
+    transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * PICTURE_BITS),
+    bufferBytes: Math.floor(Math.min(bufferBits, hasHrd ? Infinity : levelBuffer(codec, level)) / 8),
+  }
+}
+
+/** In bits, of streams without HRD parameters. MPEG-2 states its own in any case. */
+function levelBuffer(codec: VideoCodec, level: number | null): number {
+  if (codec === 'mpeg2' || level === null) return Infinity
+  if (codec === 'h264') return (AVC_BUFFERS[level] ?? AVC_RATES[level] ?? Infinity) * 1200
+  return (HEVC_BUFFERS[level] ?? HEVC_RATES[level] ?? Infinity) * 1100
+}
+
+function levelRate(codec: VideoCodec, maxKbps: number, level: number | null): number | undefined {
+  if (level === null) return undefined
+  if (codec === 'h264') return AVC_RATES[level] === undefined ? undefined : AVC_RATES[level] * 1200
+  if (codec === 'hevc') return HEVC_RATES[level] === undefined ? undefined : HEVC_RATES[level] * 1000
+  const highest = MPEG2_RATES[level]
+  if (highest === undefined) return undefined
+  return level > 6 ? highest * 1e6 : Math.min(highest * 1e6, maxKbps * 1000 * MPEG2_TRANSFER * PACKET_SHARE)
+}
+
+/** Which system a stream is for, where that is said. */
+export type TsProfile = 'dvb' | 'atsc'
+
+const AC3_DVB_BYTES = 5696
+/** For up to 448 kbps, which is the most that this service writes. */
+const AC3_ATSC_BYTES = 2592
+
+/** AC-3 of a stream for no system in particular is declared as in ATSC. */
+export function audioLimits(codec: AudioCodec, channels: number, profile: TsProfile | null): Limits {
+  const isWide = codec === 'aac' && channels > 2
+  const sizes = { aac: isWide ? 8976 : 3584, mp2: 3584, ac3: profile === 'dvb' ? AC3_DVB_BYTES : AC3_ATSC_BYTES }
+  // 2.4.2.3.
+  return {
+    transportBytes: TRANSPORT_BYTES,
+    transportRate: isWide ? 5_529_600 : 2_000_000,
+    bufferBytes: sizes[codec],
+  }
+}
+
+/** Teletext (EN 300 472, clause 5), DVB subtitles (EN 300 743, clause 5.1), anything else. */
+export function dataLimits(kind: 'teletext' | 'subtitles'): Limits {
+  return kind === 'teletext'
+    ? { transportBytes: 480, transportRate: 6_750_000, bufferBytes: 65_536 }
+    : { transportBytes: TRANSPORT_BYTES, transportRate: 192_000, bufferBytes: 65_536 }
+}

@@ -1,0 +1,46 @@
+// In charge of: cues in a multiplex, each at the time or before the picture where it stood in the source.
+// Not in charge of: finding them (formats/scte35/cueScan.ts), the map that lists them (formats/scte35/cueStream.ts).
+import type { Cue } from '../scte35/cueScan.ts'
+import { toPackets } from '../mpegts/section.ts'
+import { moveSplice } from '../scte35/spliceInfo.ts'
+import type { PacketWriter } from './packetWriter.ts'
+
+/** Half of the shortest picture (300 per second): a time stamp is found again in spite of its rounding. */
+const ROUNDING_TICKS = 150
+
+export class CueLane {
+  readonly #pid: number
+  readonly #origin: number
+  readonly #waiting: Record<Cue['place']['by'], Cue[]>
+  readonly #due: Uint8Array[] = []
+  #counter = 0
+
+  /** `origin`: the clock in ticks of 90 kHz at the first picture, where the output's time is 0. */
+  constructor(pid: number, cues: readonly Cue[], origin: number) {
+    this.#pid = pid
+    this.#origin = origin
+    const placed = (by: Cue['place']['by']): Cue[] => cues.filter(({ place }) => place.by === by).toReversed()
+    // Reversed: the next one is the last, which is cheap to take.
+    this.#waiting = { clock: placed('clock'), picture: placed('picture') }
+  }
+
+  /** Packets that are due when the clock stands at `ticks`, and before a picture of `pts` where one is next. */
+  count(ticks: number, pts: number | null): number {
+    this.#release('clock', ticks - this.#origin)
+    if (pts !== null) this.#release('picture', pts - this.#origin + ROUNDING_TICKS)
+    return this.#due.length
+  }
+
+  send(out: PacketWriter): void {
+    out.ready(this.#due.shift()!, this.#counter)
+    this.#counter = (this.#counter + 1) & 15
+  }
+
+  #release(by: Cue['place']['by'], until: number): void {
+    const waiting = this.#waiting[by]
+    while (waiting.length > 0 && waiting.at(-1)!.place.ticks <= until) {
+      const { section, shift } = waiting.pop()!
+      this.#due.push(...toPackets(moveSplice(section, shift + this.#origin), this.#pid, 0))
+    }
+  }
+}

@@ -1,0 +1,470 @@
+// In charge of: THE MULTIPLEX of a transport stream: which packet comes next, so that no buffer of a decoder overflows or runs dry
+// (T-STD, ISO/IEC 13818-1, 2.4.2), with the clock where it is due, at a constant rate or at the lowest that will do.
+// Not in charge of: taking the encoder's stream apart (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the packets (packetWriter.ts).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import type { AudioCodec, VideoCodec } from '#contract/job/jobSpec.ts'
+import { codecStringOf } from '../video/annexB.ts'
+import { withCueStream } from '../scte35/cueStream.ts'
+import { joined } from '../concatBytes.ts'
+import type { Cue } from '../scte35/cueScan.ts'
+import { isVideo, readDescriptors, writePmt, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
+import { PACKET_BYTES } from '../mpegts/packet.ts'
+import { SYSTEM_CLOCK } from './leakyBucket.ts'
+import { CueLane } from './cueQueue.ts'
+import { Lane, timeOf } from './streamQueue.ts'
+import { audioLimits, dataLimits, videoLimits, type Limits, type TsProfile, type VideoLimits } from './bufferLimits.ts'
+import { mpeg2Level } from '../video/mpeg2Level.ts'
+import { PacketWriter } from './packetWriter.ts'
+import { PSIP_PID, writeMgt, writeTvct } from './psip.ts'
+import { Repeats, type Repeated } from './tableRepeater.ts'
+import { declaredProgram, declaredSound } from './streamDescriptors.ts'
+import { shownAt } from './subtitleQueue.ts'
+import { PAT_PID, SDT_PID, writePat, writeSdt, type Service } from './serviceTables.ts'
+import { UnitReader, type Unit } from './accessUnitReader.ts'
+
+export interface MultiplexOptions {
+  /** Constant rate; null = variable. */
+  rateKbps: number | null
+  video: VideoLimits
+  /** In the order of the encoder's streams. */
+  audio: readonly { codec: AudioCodec; channels: number; bitrateKbps: number }[]
+  profile: TsProfile | null
+  service: Service
+  mapPid: number
+  videoPid: number
+  /** Of the first track; the others follow. */
+  audioPid: number
+  cues: { pid: number; streamType: number; list: readonly Cue[] } | null
+}
+
+const MS = SYSTEM_CLOCK / 1000
+/** ISO/IEC 13818-1 asks for a clock every 100 ms, TS 101 154 for 40 ms. Earlier where a packet goes there anyway. */
+const CLOCK_LATEST = 38 * MS
+const CLOCK_WANTED = 20 * MS
+/** TR 101 290 asks for 500 ms, TS 101 154 advises 100 ms. */
+const TABLE_MS = 80
+/** At a variable rate they go at the beginning of a span: a little more than two of them, so that it is not every one. */
+const TABLE_VARIABLE_MS = 68
+/** EN 300 468, 5.1.4: 2 s. */
+const SERVICE_MS = 1000
+/** A/65, 7.1: 150 and 400 ms. */
+const GUIDE_MS = { mgt: 120, tvct: 320 }
+/** How long before its time a unit may come: 2.4.2.6 allows 1 s for all but H.264 and HEVC, which have 10 s. */
+const LONGEST_HOLD: Record<VideoCodec, number> = { h264: 2000 * MS, hevc: 2000 * MS, mpeg2: 950 * MS }
+const AUDIO_HOLD = 400 * MS
+/** Teletext is shown 40 ms after its packet by many receivers, whatever its PTS. A page of subtitles takes long at the rate of its decoder. */
+const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
+/**
+ * At the beginning, data waits for some PES packets of each track: GStreamer's playbin3 hangs over HTTP on subtitles that come before its parser
+ * knows the audio, which takes three of MP2 (measured). Not longer than until so long before the first frame.
+ */
+const FIRST_PACKETS = 4
+const DATA_LATEST = 250 * MS
+/** The encoders' own buffer is that full when the first picture leaves it. */
+const START_FULLNESS = 0.9
+const SHORTEST_START = 200 * MS
+/** Where a peak is allowed: a player that has read a second of the clock (VLC) has more frames than its decoder keeps to itself. */
+const WANTED_START = 695 * MS
+/** What is left of a level's rate beside headers and stuffing. */
+const LEVEL_SHARE = 0.9
+/** The share of the encoder's rate that a variable multiplex may need for pictures, if it starts that much later. */
+const PEAK = 2
+/** Beside the pictures themselves: headers and stuffing. */
+const FLOOR_SHARE = 1.08
+/** Of a variable rate: it is constant for that long. */
+const LONGEST_SPAN = 33 * MS
+const SHORTEST_SPAN = 4 * MS
+/** Between the tables before the first clock, in whole ticks: no faster than their transport buffer is emptied. */
+const LEAD_STEP = PACKET_BYTES * 8 * 27
+/** Before its deadline: audio goes first; audio goes first in every other packet. */
+const CRITICAL = 12 * MS
+const URGENT = 40 * MS
+/** Bytes of PES headers and stuffing of an audio frame. */
+const AUDIO_EXTRA_BYTES = 30
+/** Media that must be there before a packet can be chosen. */
+const AHEAD = 2000 * MS + 2 * LONGEST_SPAN
+const PACKET_TICKS_KBPS = PACKET_BYTES * 8 * 27_000
+const HEAD_BYTES = 4096
+const FRAME_SECONDS: Record<AudioCodec, number> = { aac: 1024 / 48_000, mp2: 1152 / 48_000, ac3: 1536 / 48_000 }
+
+interface Running {
+  lanes: Lane[]
+  video: Lane
+  repeats: Repeats
+  cues: CueLane | null
+  span: number
+  /** Of a variable rate: packets of pictures for a span where there are any to send. */
+  floor: number
+}
+
+export class Multiplexer {
+  readonly #options: MultiplexOptions
+  readonly #reader = new UnitReader()
+  readonly #out = new PacketWriter()
+  readonly #early: Unit[] = []
+  readonly #lanes = new Map<number, Lane>()
+  #running: Running | null = null
+  #ended = false
+  /** Units are there up to this time. */
+  #until = -Infinity
+  #firstVideo: Unit | null = null
+  /** The time of the next packet; of a constant rate: where it began, and packets since. */
+  #now = 0
+  #base = 0
+  #slot = 0
+  #clocked = -Infinity
+  /** Of a variable rate: the part of a packet of pictures that is still to be sent. */
+  #owed = 0
+  #isIdle = false
+  /** Packets of pictures that are left for this span. */
+  #quota = Infinity
+  #wasAudio = false
+  /** Enough of each audio track was sent for data to follow, or it is time anyway. */
+  #hasAudio = false
+  #dataBy = Infinity
+
+  constructor(options: MultiplexOptions) {
+    this.#options = options
+  }
+
+  /** Access units that came too late for their decoder: its encoder did not keep to the rate. */
+  get late(): number {
+    return [...this.#lanes.values()].reduce((sum, { kind, late }) => sum + (kind === 'data' ? 0 : late), 0)
+  }
+
+  /** The bytes that are final now, a block at a time: a pause in the stream may be long at a constant rate. */
+  *push(chunk: Uint8Array): Generator<Uint8Array> {
+    for (const unit of this.#reader.push(chunk)) this.#add(unit)
+    yield* this.#run()
+  }
+
+  *end(): Generator<Uint8Array> {
+    for (const unit of this.#reader.end()) this.#add(unit)
+    this.#ended = true
+    yield* this.#run()
+  }
+
+  #add(unit: Unit): void {
+    this.#until = Math.max(this.#until, timeOf(unit))
+    if (this.#running !== null) {
+      const lane = this.#lanes.get(unit.pid)
+      if (lane?.kind !== 'data' || unit.pts >= this.#firstVideo!.pts) lane?.add(unit)
+      return
+    }
+    this.#early.push(unit)
+    if (
+      this.#firstVideo === null &&
+      this.#reader.map!.streams.some((stream) => stream.pid === unit.pid && isVideo(stream))
+    )
+      this.#firstVideo = unit
+  }
+
+  *#run(): Generator<Uint8Array> {
+    if (this.#running === null) {
+      if (this.#firstVideo === null || !this.#isKnown(timeOf(this.#firstVideo) + AHEAD)) return
+      this.#running = this.#start(this.#reader.map!, this.#firstVideo)
+    }
+    const { lanes, cues } = this.#running
+    const isConstant = this.#options.rateKbps !== null
+    while (this.#isKnown(this.#now + AHEAD)) {
+      if (this.#ended && lanes.every(({ isEmpty }) => isEmpty)) {
+        // Cues that come after the end.
+        for (let left = cues?.count(Infinity, Infinity) ?? 0; left > 0; left--) cues?.send(this.#out)
+        // Without it, the packets of the last span would be timed at the rate of the one before, which may be far lower.
+        if (!isConstant) this.#out.clock(this.#running.video.pid, this.#running.video.counter, this.#now)
+        break
+      }
+      if (isConstant) this.#slotOfConstant(this.#running)
+      else this.#spanOfVariable(this.#running)
+      if (this.#out.isFull) yield* this.#out.taken()
+    }
+    yield* this.#out.taken()
+  }
+
+  #isKnown(time: number): boolean {
+    return this.#ended || this.#until >= time
+  }
+
+  #start(map: ProgramMap, first: Unit): Running {
+    const { video, audio, profile, service, mapPid, videoPid, audioPid, cues } = this.#options
+    const type = map.streams.find(isVideo)!.type
+    const limits = videoLimits(video, levelOf(video.codec, type, first))
+    const delay = startDelay(this.#options, limits)
+    let track = 0
+    const streams: ElementaryStream[] = []
+    const lanes = map.streams.map((stream): Lane => {
+      if (isVideo(stream)) {
+        streams.push({ ...stream, pid: videoPid })
+        return new Lane({ pid: videoPid, kind: 'video', limits, hold: delay })
+      }
+      const sound = audio[track]
+      const pid = audioPid + track
+      track += 1
+      if (sound === undefined) {
+        streams.push({ ...stream, pid })
+        return new Lane({ pid, kind: 'data', limits: dataLimits(kindOf(stream)), hold: DATA_HOLD[kindOf(stream)] })
+      }
+      streams.push(declaredSound({ ...stream, pid }, sound, profile))
+      const own = audioLimits(sound.codec, sound.channels, profile)
+      return new Lane({ pid, kind: 'audio', limits: own, hold: AUDIO_HOLD })
+    })
+    for (const [index, { pid }] of map.streams.entries()) this.#lanes.set(pid, lanes[index]!)
+    const sounds = new Set(lanes.flatMap(({ kind }, at) => (kind === 'audio' ? [map.streams[at]!.pid] : [])))
+    const firsts = this.#early.filter(({ pid }) => sounds.has(pid)).map(timeOf)
+    // Whole ticks of 90 kHz, and a table or two before the first picture.
+    this.#now = 300 * Math.floor(Math.min(timeOf(first) - delay, ...firsts.map((time) => time - SHORTEST_START)) / 300)
+    this.#base = this.#now
+    this.#dataBy = timeOf(first) - DATA_LATEST
+    for (const unit of this.#begun(map, first)) this.#lanes.get(unit.pid)?.add(unit)
+    const own = declaredProgram({ ...map, program: service.id, clockPid: videoPid, streams }, profile)
+    const declared = cues === null ? own : withCueStream(own, cues.pid, cues.streamType)
+    const tableMs = this.#options.rateKbps === null ? TABLE_VARIABLE_MS : TABLE_MS
+    const repeated = [
+      { pid: PAT_PID, section: writePat(service, mapPid), everyMs: tableMs },
+      { pid: mapPid, section: writePmt(declared), everyMs: tableMs },
+      ...(profile === 'atsc' ? psip(service, videoPid, streams) : [sdt(service)]),
+    ]
+    const span = spanOf(audio, lanes)
+    const pictures = lanes.find(({ kind }) => kind === 'video')!
+    // A receiver reads the tables before anything else.
+    const repeats = this.#options.rateKbps === null ? this.#leadIn(repeated, pictures) : this.#firstSlots(repeated)
+    return {
+      lanes,
+      video: pictures,
+      repeats,
+      cues: cues === null ? null : new CueLane(cues.pid, cues.list, first.pts),
+      span,
+      // Without peaks nothing can be made up for later.
+      floor: hasPeaks(this.#options, limits)
+        ? 0
+        : (video.maxKbps * 1000 * FLOOR_SHARE * span) / SYSTEM_CLOCK / (8 * 184),
+    }
+  }
+
+  /** What came before the multiplex could begin. No teletext and no subtitles are earlier than the first frame (subtitleQueue.ts). */
+  #begun(map: ProgramMap, { pts }: Unit): Unit[] {
+    const units = this.#early.splice(0)
+    const isEarly = (unit: Unit): boolean => this.#lanes.get(unit.pid)?.kind === 'data' && unit.pts < pts
+    const kept = units.filter((unit) => !isEarly(unit))
+    const earlier = Map.groupBy(units.filter(isEarly), ({ pid }) => pid)
+    const subtitles = map.streams.filter((stream) => !isTeletext(stream))
+    return [...subtitles.flatMap(({ pid }) => shownAt(pts, earlier.get(pid) ?? [])), ...kept]
+  }
+
+  #firstSlots(tables: readonly Repeated[]): Repeats {
+    const repeats = new Repeats(tables, this.#now)
+    while (repeats.send(this.#out, this.#now)) this.#advance()
+    this.#clocked = this.#now
+    return repeats
+  }
+
+  /**
+   * Tables and a clock before the first span, equally spaced up to its own clock. What comes before the first clock is timed at the rate
+   * from there to the next one: directly before a span of few packets, the tables would seem to have come long before.
+   */
+  #leadIn(tables: readonly Repeated[], video: Lane): Repeats {
+    const packets = new Repeats(tables, this.#now).count(this.#now)
+    let time = this.#now - (packets + 1) * LEAD_STEP
+    const repeats = new Repeats(tables, time)
+    for (; repeats.send(this.#out, time); time += LEAD_STEP);
+    this.#out.clock(video.pid, video.counter, time)
+    this.#clocked = time
+    return repeats
+  }
+
+  #slotOfConstant(running: Running): void {
+    const isLast = this.#following - this.#clocked > CLOCK_LATEST
+    if (!this.#send(running, this.#now, isLast)) this.#out.stuffing()
+    this.#advance()
+  }
+
+  /** When the packet behind the next one comes. */
+  get #following(): number {
+    return this.#base + Math.round(((this.#slot + 1) * PACKET_TICKS_KBPS) / this.#options.rateKbps!)
+  }
+
+  #advance(): void {
+    this.#now = this.#following
+    this.#slot += 1
+    // That many packets last a whole number of ticks: sums stay small, and exact.
+    if (this.#slot < this.#options.rateKbps!) return
+    this.#slot = 0
+    this.#base = this.#now
+  }
+
+  /** Equally spaced packets, as many as are wanted now, the first one with the clock: between two clocks the rate is constant (2.4.2.2). */
+  #spanOfVariable(running: Running): void {
+    const { lanes, video, repeats, cues, span } = running
+    const now = this.#now
+    let wanted = repeats.count(now + span) + (cues?.count(Math.floor(now / 300), upcoming(video)) ?? 0)
+    for (const lane of lanes) if (lane !== video) wanted += lane.room(now)
+    const pictures = this.#pictures(video, now, span)
+    wanted += pictures
+    this.#now += span
+    // Only behind a clock alone: packets before it would be taken to be spread over the pause as well.
+    if (wanted === 0 && this.#isIdle && now + span - this.#clocked <= CLOCK_LATEST) return
+    this.#isIdle = wanted === 0
+    // The first one is the clock's, whether or not a picture goes with it.
+    const hasPicture = video.deadline(now) !== null
+    this.#quota = pictures
+    const packets = wanted + (hasPicture && pictures > 0 ? 0 : 1)
+    for (let packet = 0; packet < packets; packet++) {
+      const time = now + Math.floor((packet * span) / packets)
+      if (!this.#send(running, time, packet === 0, now + span) && packet > 0) this.#out.stuffing()
+    }
+    // What found no room in the transport buffer comes later. What went beyond it is no longer part of the next pace: as a debt, it
+    // would be counted twice, and pictures would come late.
+    this.#owed = Math.max(0, this.#owed + this.#quota)
+  }
+
+  /** Packets of pictures for a span: no more than needed, so that there is one for every clock. */
+  #pictures(video: Lane, now: number, span: number): number {
+    this.#owed = Math.min(video.room(now), this.#owed + Math.max(video.pace(now, span), this.#running!.floor))
+    const packets = Math.max(0, Math.floor(this.#owed))
+    this.#owed -= packets
+    return packets
+  }
+
+  /** One packet at `now`; false where nothing may be sent. `clock`: it has to be one with the clock. */
+  #send({ lanes, video, repeats, cues }: Running, now: number, clock: boolean, until = now): boolean {
+    if (clock) return this.#sendClock(video, now)
+    if (repeats.send(this.#out, now, until)) return true
+    if (cues !== null && cues.count(Math.floor(now / 300), null) > 0) {
+      cues.send(this.#out)
+      return true
+    }
+    const chosen = this.#balanced(lanes, video, now)
+    if (chosen === null) return false
+    this.#wasAudio = chosen !== video
+    if (chosen !== video) chosen.send(this.#out, now, null)
+    else if (cues !== null && cues.count(-Infinity, upcoming(video)) > 0) cues.send(this.#out)
+    else this.#sendPicture(video, now, now - this.#clocked >= CLOCK_WANTED || (video.begins && video.next!.isKey))
+    return true
+  }
+
+  /**
+   * Pictures whenever their transport buffer has room, which is hardly emptied faster than they are used up: a row of audio packets
+   * would cost them time that never comes back. Audio in between, and first only where it is urgent.
+   */
+  #balanced(lanes: readonly Lane[], video: Lane, now: number): Lane | null {
+    const isDataDue = this.#isDataDue(lanes, now)
+    const others = lanes.filter((lane) => lane !== video && (lane.kind !== 'data' || isDataDue))
+    return (
+      earliest(others, now, now + CRITICAL) ??
+      (this.#wasAudio ? null : earliest(others, now, now + URGENT)) ??
+      (this.#quota <= 0 || video.deadline(now) === null ? null : video) ??
+      earliest(others, now) ??
+      (video.deadline(now) === null ? null : video)
+    )
+  }
+
+  #isDataDue(lanes: readonly Lane[], now: number): boolean {
+    this.#hasAudio ||=
+      now >= this.#dataBy || lanes.every(({ kind, sentPackets }) => kind !== 'audio' || sentPackets >= FIRST_PACKETS)
+    return this.#hasAudio
+  }
+
+  #sendClock(video: Lane, now: number): boolean {
+    // Where cues stand before the next picture, it waits for them.
+    const waits = video.begins && (this.#running?.cues?.count(-Infinity, upcoming(video)) ?? 0) > 0
+    if (video.deadline(now) !== null && !waits) this.#sendPicture(video, now, true)
+    else {
+      this.#out.clock(video.pid, video.counter, now)
+      this.#clocked = now
+    }
+    return true
+  }
+
+  #sendPicture(video: Lane, now: number, withClock: boolean): void {
+    this.#quota -= 1
+    video.send(this.#out, now, withClock ? now : null)
+    if (withClock) this.#clocked = now
+  }
+}
+
+function sdt(service: Service): Repeated {
+  return { pid: SDT_PID, section: writeSdt(service), everyMs: SERVICE_MS }
+}
+
+function psip(service: Service, clockPid: number, streams: readonly ElementaryStream[]): Repeated[] {
+  const located = streams.map(({ type, pid, descriptors }) => ({ type, pid, language: languageOf(descriptors) }))
+  const section = writeTvct(service, clockPid, located)
+  return [
+    { pid: PSIP_PID, section: writeMgt(section), everyMs: GUIDE_MS.mgt },
+    { pid: PSIP_PID, section, everyMs: GUIDE_MS.tvct },
+  ]
+}
+
+/** It has a teletext_descriptor. */
+function isTeletext({ descriptors }: ElementaryStream): boolean {
+  return readDescriptors(descriptors).some(({ tag }) => tag === 0x56)
+}
+
+/** Data that is not teletext is DVB subtitles. */
+function kindOf(stream: ElementaryStream): 'teletext' | 'subtitles' {
+  return isTeletext(stream) ? 'teletext' : 'subtitles'
+}
+
+/** ISO_639_language_descriptor. */
+function languageOf(descriptors: Uint8Array): string | null {
+  const body = readDescriptors(descriptors).find(({ tag }) => tag === 0x0a)?.body
+  return body === undefined || body.length < 3 ? null : String.fromCharCode(...body.subarray(0, 3))
+}
+
+/** The one of which a packet is due first, and before `limit`; null where none may be sent. */
+function earliest(lanes: readonly Lane[], now: number, limit = Infinity): Lane | null {
+  let chosen: Lane | null = null
+  let soonest = limit
+  for (const lane of lanes) {
+    const deadline = lane.deadline(now)
+    if (deadline === null || deadline >= soonest) continue
+    chosen = lane
+    soonest = deadline
+  }
+  return chosen
+}
+
+/** PTS of a picture that begins with the next packet of its stream. */
+function upcoming(video: Lane): number | null {
+  return video.begins ? (video.next?.pts ?? null) : null
+}
+
+/** A variable rate may be higher than the encoder's for a while, where the level allows that. */
+function hasPeaks({ rateKbps, video }: MultiplexOptions, { transportRate }: Limits): boolean {
+  return rateKbps === null && transportRate > PEAK * video.maxKbps * 1000
+}
+
+/** From the first packet to the first picture: until the decoder's buffer is as full as the encoder's model has it. */
+function startDelay(options: MultiplexOptions, limits: Limits): number {
+  const { codec, bufferBits, maxKbps } = options.video
+  const within = (kbps: number): number => (START_FULLNESS * bufferBits * 27_000) / kbps
+  const filling = hasPeaks(options, limits)
+    ? Math.max(
+        within((LEVEL_SHARE * limits.transportRate) / 1000),
+        Math.min(within(PEAK * LEVEL_SHARE * maxKbps), WANTED_START),
+      )
+    : within(maxKbps)
+  return Math.min(Math.max(filling, SHORTEST_START), LONGEST_HOLD[codec])
+}
+
+/** So short that no audio buffer runs dry between two of them. */
+function spanOf(audio: MultiplexOptions['audio'], lanes: readonly Lane[]): number {
+  const sounds = lanes.filter(({ kind }) => kind === 'audio')
+  const longest = audio.map(({ codec, bitrateKbps }, track) => {
+    const frame = bitrateKbps * 125 * FRAME_SECONDS[codec] + AUDIO_EXTRA_BYTES
+    const spare = sounds[track]!.limits.bufferBytes - frame - PACKET_BYTES
+    return ((spare / frame) * FRAME_SECONDS[codec] * SYSTEM_CLOCK) / 1.5
+  })
+  return Math.floor(Math.max(SHORTEST_SPAN, Math.min(LONGEST_SPAN, ...longest)))
+}
+
+function levelOf(codec: VideoCodec, streamType: number, { pieces }: Unit): number | null {
+  const head: Uint8Array[] = []
+  for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < pieces.length; bytes += pieces[at]!.length, at++)
+    head.push(pieces[at]!)
+  const bytes = joined(head)
+  if (codec === 'mpeg2') return mpeg2Level(bytes)
+  const name = codecStringOf(streamType, bytes)
+  if (name === null) return null
+  return codec === 'h264' ? Number.parseInt(name.slice(-2), 16) : Number(/\.[LH](\d+)/.exec(name)?.[1] ?? NaN)
+}

@@ -1,0 +1,42 @@
+// In charge of: writing the header of a PES packet of whole audio frames (ISO/IEC 13818-1, 2.4.3.6), and other time stamps into a given one.
+// Not in charge of: what is in it (streamQueue.ts).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import { onClock } from '../mpegts/clock.ts'
+import type { Unit } from './accessUnitReader.ts'
+
+const STAMP_BYTES = 5
+const FIRST_STAMP = 9
+const HEADER_BYTES = FIRST_STAMP + STAMP_BYTES
+/** The four bits before a time stamp: of a PTS alone, and of both. */
+const PTS_ONLY = 2
+const PTS_FIRST = 3
+const DTS_SECOND = 1
+
+/** With a PTS, aligned: the payload begins with a frame. */
+export function pesHeader(streamId: number, pts: number, payloadBytes: number): Uint8Array {
+  const length = payloadBytes + HEADER_BYTES - 6
+  return Uint8Array.of(
+    ...[0, 0, 1, streamId, length >> 8, length & 0xff, 0x84, 0x80, STAMP_BYTES],
+    ...stamp(PTS_ONLY, pts),
+  )
+}
+
+/** The same unit at another time, which is also that of its decoding. */
+export function restamped(unit: Unit, pts: number): Unit {
+  const [first, ...rest] = unit.pieces
+  const head = Uint8Array.from(first!)
+  const hasBoth = head[7]! >> 6 === PTS_FIRST
+  head.set(stamp(hasBoth ? PTS_FIRST : PTS_ONLY, pts), FIRST_STAMP)
+  if (hasBoth) head.set(stamp(DTS_SECOND, pts), FIRST_STAMP + STAMP_BYTES)
+  return { ...unit, ...{ pts, dts: pts, pieces: [head, ...rest] } }
+}
+
+function stamp(kind: number, ticks: number): number[] {
+  const shown = onClock(ticks)
+  const high = Math.floor(shown / 2 ** 30)
+  const low = shown % 2 ** 30
+  return [
+    ...[(kind << 4) | (high << 1) | 1, (low >> 22) & 0xff, ((low >> 14) & 0xfe) | 1],
+    ...[(low >> 7) & 0xff, ((low << 1) & 0xfe) | 1],
+  ]
+}

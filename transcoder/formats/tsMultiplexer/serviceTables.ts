@@ -1,0 +1,74 @@
+// In charge of: the tables of a multiplex of ours beside its program map: PAT (ISO/IEC 13818-1, 2.4.4.3) and SDT (ETSI EN 300 468, 5.2.3).
+// Not in charge of: the map (formats/mpegts/programTables.ts), the tables of ATSC (psip.ts), when they are sent (tableRepeater.ts).
+import { sealSection } from '../mpegts/crc.ts'
+
+/* oxlint-disable unicorn/no-useless-spread -- the fields of one row of the standard stay on one line */
+
+export const PAT_PID = 0
+export const SDT_PID = 0x11
+
+export interface Service {
+  /** transport_stream_id. */
+  stream: number
+  /** service_id, which is the program's number. */
+  id: number
+  name: string
+  provider: string
+  /** service_type (EN 300 468, table 89). */
+  type: number
+}
+
+/** original_network_id of a stream that belongs to no network (ETSI TS 101 162: user defined, from 0xff01). */
+const NO_NETWORK = 0xff01
+/** SDT of the stream in which it is. */
+const SDT_ACTUAL = 0x42
+const SERVICE_DESCRIPTOR = 0x48
+const RUNNING = 4
+
+export function word(value: number): [number, number] {
+  return [(value >> 8) & 0xff, value & 0xff]
+}
+
+/** A section of the long form, version 0, in force, the only one of its table. */
+export function longSection(table: number, flags: number, extension: number, body: readonly number[]): Uint8Array {
+  const length = 5 + body.length + 4
+  return sealSection(
+    Uint8Array.of(
+      ...[table, flags | ((length >> 8) & 0x0f), length & 0xff, ...word(extension), 0xc1, 0, 0],
+      ...[...body, 0, 0, 0, 0],
+    ),
+  )
+}
+
+export function writePat({ stream, id }: Service, mapPid: number): Uint8Array {
+  return longSection(0x00, 0xb0, stream, [...word(id), 0xe0 | (mapPid >> 8), mapPid & 0xff])
+}
+
+export function writeSdt({ stream, id, name, provider, type }: Service): Uint8Array {
+  const [from, called] = [text(provider), text(name)]
+  const service = [type, from.length, ...from, called.length, ...called]
+  const descriptor = [SERVICE_DESCRIPTOR, service.length, ...service]
+  return longSection(SDT_ACTUAL, 0xf0, stream, [
+    ...[...word(NO_NETWORK), 0xff],
+    // No schedule and no present event are sent; not scrambled.
+    ...[...word(id), 0xfc, (RUNNING << 5) | (descriptor.length >> 8), descriptor.length & 0xff],
+    ...descriptor,
+  ])
+}
+
+/** Longest name or provider in bytes: two of them fit in one descriptor. */
+export const LONGEST_NAME_BYTES = 120
+/** Annex A, table A.4: UTF-8. */
+const UTF8 = 0x15
+
+/** Plain characters need no sign of their table, which the first byte is else. */
+function text(value: string): number[] {
+  if (/^[\x20-\x7e]*$/.test(value)) return [...new TextEncoder().encode(value).subarray(0, LONGEST_NAME_BYTES)]
+  const bytes: number[] = []
+  for (const sign of value) {
+    const own = new TextEncoder().encode(sign)
+    if (bytes.length + own.length > LONGEST_NAME_BYTES) break
+    bytes.push(...own)
+  }
+  return [UTF8, ...bytes]
+}

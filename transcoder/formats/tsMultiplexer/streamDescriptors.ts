@@ -1,0 +1,69 @@
+// In charge of: how a program map declares AC-3 and AAC in DVB (ETSI EN 300 468, annexes D and H) and in ATSC (A/52, annex A).
+// Not in charge of: the map's form (formats/mpegts/programTables.ts), the other tables (serviceTables.ts, psip.ts).
+import type { AudioCodec } from '#contract/job/jobSpec.ts'
+import { readDescriptors, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
+import type { TsProfile } from './bufferLimits.ts'
+
+export interface Sound {
+  codec: AudioCodec
+  channels: number
+  bitrateKbps: number
+}
+
+const PRIVATE_DATA = 0x06
+const ATSC_AC3 = 0x81
+const REGISTRATION = 0x05
+const DVB_AC3 = 0x6a
+const DVB_AAC = 0x7c
+const ATSC_AC3_AUDIO = 0x81
+/** EN 300 468, table D.1: a complete main service, with two channels or more of them. */
+const COMPONENT = { has: 0x80, stereo: 0x42, surround: 0x44 } as const
+/** EN 300 468, table H.1: AAC, of level 2 for two channels and level 4 for more. */
+const AAC_LEVEL = { stereo: 0x51, surround: 0x52 } as const
+/** A/52, table A4.3: codes of the bit rates in kbps. */
+const AC3_RATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640]
+/** bsid of AC-3. */
+const AC3_VERSION = 8
+/** Of ATSC programs. */
+const GA94 = [0x47, 0x41, 0x39, 0x34] as const
+
+export function declaredSound(stream: ElementaryStream, sound: Sound, profile: TsProfile | null): ElementaryStream {
+  if (profile === null) return stream
+  const isStereo = sound.channels <= 2
+  if (profile === 'dvb') {
+    if (sound.codec === 'aac')
+      return withDescriptor(stream, DVB_AAC, [isStereo ? AAC_LEVEL.stereo : AAC_LEVEL.surround])
+    if (sound.codec !== 'ac3') return stream
+    const kept = without(stream, REGISTRATION)
+    const component = isStereo ? COMPONENT.stereo : COMPONENT.surround
+    return withDescriptor({ ...kept, type: PRIVATE_DATA }, DVB_AC3, [COMPONENT.has, component])
+  }
+  if (sound.codec !== 'ac3') return stream
+  // 2/0 or 3/2, a complete main service at 48 kHz; no second language code, and its language in the descriptor for that.
+  const rate = Math.max(0, AC3_RATES.indexOf(sound.bitrateKbps)) << 2
+  const modes = ((isStereo ? 2 : 7) << 1) | 1
+  return withDescriptor({ ...stream, type: ATSC_AC3 }, ATSC_AC3_AUDIO, [
+    AC3_VERSION,
+    rate,
+    modes,
+    0xff,
+    0x0f,
+    0x01,
+    0x3f,
+  ])
+}
+
+/** The program's own descriptors. */
+export function declaredProgram(map: ProgramMap, profile: TsProfile | null): ProgramMap {
+  if (profile !== 'atsc') return map
+  return { ...map, descriptors: Uint8Array.of(REGISTRATION, GA94.length, ...GA94, ...map.descriptors) }
+}
+
+function withDescriptor(stream: ElementaryStream, tag: number, body: readonly number[]): ElementaryStream {
+  return { ...stream, descriptors: Uint8Array.of(tag, body.length, ...body, ...without(stream, tag).descriptors) }
+}
+
+function without(stream: ElementaryStream, unwanted: number): ElementaryStream {
+  const kept = readDescriptors(stream.descriptors).filter(({ tag }) => tag !== unwanted)
+  return { ...stream, descriptors: Uint8Array.from(kept.flatMap(({ tag, body }) => [tag, body.length, ...body])) }
+}

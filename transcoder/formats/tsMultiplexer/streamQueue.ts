@@ -1,0 +1,263 @@
+// In charge of: one elementary stream on its way into the multiplex: its PES packets, and how full its decoder's buffers are.
+// Not in charge of: the order among streams (multiplexer.ts).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import { PACKET_BYTES } from '../mpegts/packet.ts'
+import { Bucket, SYSTEM_CLOCK } from './leakyBucket.ts'
+import type { Limits } from './bufferLimits.ts'
+import type { PacketWriter } from './packetWriter.ts'
+import { pesHeader } from './pesHeader.ts'
+import type { Unit } from './accessUnitReader.ts'
+
+const TICK = 300
+/** From the second buffer of video to the last one, and half a packet at low rates: 5 ms. */
+const TRANSFER = SYSTEM_CLOCK / 200
+/** Payload of a packet without an adaptation field. */
+export const PAYLOAD_BYTES = 184
+/** Audio frames share a PES packet up to this size: 16 packets, with little stuffing. */
+const GROUP_BYTES = 16 * PAYLOAD_BYTES
+
+/** The PES packet that is being sent. */
+interface Sending {
+  pieces: Uint8Array[]
+  bytes: number
+  /** Position: piece, offset in it, and bytes altogether. */
+  piece: number
+  offset: number
+  sent: number
+  isKey: boolean
+  /** Where its units end, and when they are decoded. */
+  ends: { at: number; time: number }[]
+  /** Of `ends`, how many were reached, and the bytes up to the last of them. */
+  reached: number
+  counted: number
+}
+
+export interface LaneOptions {
+  /** Of the output. */
+  pid: number
+  kind: 'video' | 'audio' | 'data'
+  limits: Limits
+  /** How long before its time a unit may be sent, in ticks of 27 MHz. */
+  hold: number
+}
+
+export class Lane {
+  readonly pid: number
+  readonly kind: LaneOptions['kind']
+  readonly hold: number
+  readonly limits: Limits
+  readonly #transport: Bucket
+  readonly #margin: number
+  readonly #queue: Unit[] = []
+  #head = 0
+  #sending: Sending | null = null
+  #counter = 0
+  /** Bytes that the decoder holds, and when it takes them out. */
+  #held = 0
+  readonly #removals: { time: number; bytes: number }[] = []
+  #removed = 0
+  /** Units whose last byte came after their time. */
+  late = 0
+  /** Whole PES packets. */
+  sentPackets = 0
+
+  constructor({ pid, kind, limits, hold }: LaneOptions) {
+    this.pid = pid
+    this.kind = kind
+    this.limits = limits
+    this.hold = hold
+    this.#transport = new Bucket(limits.transportBytes, limits.transportRate)
+    // What lies in the transport buffer has not arrived where it is decoded.
+    this.#margin = Math.ceil((limits.transportBytes * 8 * SYSTEM_CLOCK) / limits.transportRate) + TRANSFER
+  }
+
+  add(unit: Unit): void {
+    this.#queue.push(unit)
+  }
+
+  get isEmpty(): boolean {
+    return this.#sending === null && this.#head === this.#queue.length
+  }
+
+  /** The next unit that has not begun; null where there is none. */
+  get next(): Unit | null {
+    return this.#queue[this.#head] ?? null
+  }
+
+  /** True where the next packet begins a PES packet. */
+  get begins(): boolean {
+    return this.#sending === null
+  }
+
+  /** By when the next packet has to be there; null where none may be sent now. */
+  deadline(now: number): number | null {
+    const due = this.#due()
+    if (due === null || (this.#sending === null && due - this.hold > now)) return null
+    this.#decode(now)
+    const left =
+      this.#sending === null ? PAYLOAD_BYTES : Math.min(PAYLOAD_BYTES, this.#sending.bytes - this.#sending.sent)
+    if (!this.#transport.hasRoom(now, PACKET_BYTES)) return null
+    // What is late waits for nothing: a unit may be larger than the buffer.
+    if (this.#held + left > this.limits.bufferBytes && due > now) return null
+    return due - this.#margin
+  }
+
+  #due(): number | null {
+    if (this.#sending !== null) return this.#sending.ends[this.#sending.reached]!.time
+    return this.next === null ? null : timeOf(this.next)
+  }
+
+  /** Packets that may be sent at once: as many as the buffer has room for. */
+  room(now: number): number {
+    this.#decode(now)
+    const room = Math.max(this.limits.bufferBytes - this.#held, (this.#due() ?? Infinity) <= now ? PAYLOAD_BYTES : 0)
+    return Math.floor(Math.min(room, this.#known(now)) / PAYLOAD_BYTES + 0.999)
+  }
+
+  /** Bytes of units whose time to be sent has come. */
+  #known(now: number): number {
+    let bytes = this.#sending === null ? 0 : this.#sending.bytes - this.#sending.sent
+    for (let at = this.#head; at < this.#queue.length; at++) {
+      const unit = this.#queue[at]!
+      if (timeOf(unit) - this.hold > now || bytes > this.limits.bufferBytes) break
+      bytes += unit.bytes
+    }
+    return bytes
+  }
+
+  /** The lowest constant rate, in packets for `span`, at which everything known arrives in time. */
+  pace(now: number, span: number): number {
+    let packets = 0
+    let fastest = 0
+    const count = (bytes: number, time: number): void => {
+      packets += Math.ceil(bytes / PAYLOAD_BYTES)
+      const left = time - this.#margin - span - now
+      fastest = Math.max(fastest, left <= span ? packets : (packets * span) / left)
+    }
+    if (this.#sending !== null) count(this.#sending.bytes - this.#sending.sent, this.#due()!)
+    for (let at = this.#head; at < this.#queue.length; at++) {
+      const unit = this.#queue[at]!
+      if (timeOf(unit) - this.hold > now) break
+      count(unit.bytes, timeOf(unit))
+    }
+    return fastest
+  }
+
+  /** Writes the next packet, with the clock where that is given. */
+  send(out: PacketWriter, now: number, clock: number | null): void {
+    this.#sending ??= this.#begin(now)
+    const sending = this.#sending
+    const begins = sending.sent === 0
+    const written = out.payload({
+      pid: this.pid,
+      counter: this.#counter,
+      begins,
+      isKey: begins && sending.isKey,
+      clock,
+      left: sending.bytes - sending.sent,
+      copy: (target, at, bytes) => take(sending, target, at, bytes),
+    })
+    this.#counter = (this.#counter + 1) & 15
+    this.#transport.add(now, PACKET_BYTES)
+    this.#held += written
+    sending.sent += written
+    while (sending.reached < sending.ends.length && sending.ends[sending.reached]!.at <= sending.sent) {
+      const { at, time } = sending.ends[sending.reached]!
+      this.#removals.push({ time, bytes: at - sending.counted })
+      if (now > time) this.late += 1
+      sending.counted = at
+      sending.reached += 1
+    }
+    if (sending.sent < sending.bytes) return
+    this.#sending = null
+    this.sentPackets += 1
+  }
+
+  /** Of the stream's last packet: a packet without payload repeats it (2.4.3.3). */
+  get counter(): number {
+    return (this.#counter + 15) & 15
+  }
+
+  #begin(now: number): Sending {
+    const first = this.#take()
+    const { pieces } = first
+    const sending: Sending = {
+      ...{ pieces, bytes: first.bytes, piece: 0, offset: 0, sent: 0, isKey: first.isKey && this.kind === 'video' },
+      ...{ ends: [{ at: first.bytes, time: timeOf(first) }], reached: 0, counted: 0 },
+    }
+    if (this.kind === 'video') {
+      // 2.4.3.7: the access unit begins with the payload.
+      const head = Uint8Array.from(pieces[0]!)
+      head[6] = head[6]! | 4
+      sending.pieces = [head, ...pieces.slice(1)]
+    }
+    if (this.kind !== 'audio') return sending
+    const frames = [first]
+    // No farther than frames may be sent: which ones are known beyond depends on how the bytes came.
+    for (let bytes = first.bytes; this.next !== null && timeOf(this.next) - this.hold <= now;) {
+      bytes += this.next.bytes - this.next.headerBytes
+      if (bytes > GROUP_BYTES) break
+      frames.push(this.#take())
+    }
+    return { ...sending, ...grouped(frames) }
+  }
+
+  #take(): Unit {
+    const unit = this.#queue[this.#head]!
+    this.#head += 1
+    if (this.#head > 64 && this.#head * 2 > this.#queue.length) {
+      this.#queue.splice(0, this.#head)
+      this.#head = 0
+    }
+    return unit
+  }
+
+  /** What the decoder has taken out by now. */
+  #decode(now: number): void {
+    while (this.#removed < this.#removals.length && this.#removals[this.#removed]!.time <= now) {
+      this.#held -= this.#removals[this.#removed]!.bytes
+      this.#removed += 1
+    }
+    if (this.#removed <= 256) return
+    this.#removals.splice(0, this.#removed)
+    this.#removed = 0
+  }
+}
+
+/** When a unit is decoded, in ticks of 27 MHz. */
+export function timeOf(unit: Unit): number {
+  return unit.dts * TICK
+}
+
+/** Several frames as one PES packet. */
+function grouped(frames: readonly Unit[]): Pick<Sending, 'pieces' | 'bytes' | 'ends'> {
+  const first = frames[0]!
+  const media = frames.reduce((sum, frame) => sum + frame.bytes - frame.headerBytes, 0)
+  const header = pesHeader(first.pieces[0]![3]!, first.pts, media)
+  const pieces = [header]
+  const ends: Sending['ends'] = []
+  let at = header.length
+  for (const frame of frames) {
+    pieces.push(frame.pieces[0]!.subarray(frame.headerBytes), ...frame.pieces.slice(1))
+    at += frame.bytes - frame.headerBytes
+    ends.push({ at, time: timeOf(frame) })
+  }
+  return { pieces, bytes: at, ends }
+}
+
+function take(sending: Sending, target: Uint8Array, at: number, bytes: number): void {
+  for (let left = bytes; left > 0;) {
+    const piece = sending.pieces[sending.piece]!
+    const part = Math.min(left, piece.length - sending.offset)
+    target.set(
+      sending.offset === 0 && part === piece.length ? piece : piece.subarray(sending.offset, sending.offset + part),
+      at,
+    )
+    at += part
+    left -= part
+    sending.offset += part
+    if (sending.offset < piece.length) continue
+    sending.piece += 1
+    sending.offset = 0
+  }
+}

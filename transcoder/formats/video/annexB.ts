@@ -1,0 +1,40 @@
+// In charge of: the RFC 6381 name of video with start codes, from its first sequence parameter set.
+// Not in charge of: names from sample descriptions (formats/mp4/codecConfig.ts).
+import { avcName, hevcName } from '../mp4/codecConfig.ts'
+
+/** stream_type (ISO/IEC 13818-1, table 2-34). */
+const AVC = 0x1b
+const HEVC = 0x24
+/** The part of an SPS of HEVC in which profile, tier and level stand, and the byte before them. */
+const HEVC_SET_BYTES = 13
+
+/** Null where the codec has no such name, or no parameter set was found. */
+export function codecStringOf(streamType: number, stream: Uint8Array): string | null {
+  if (streamType !== AVC && streamType !== HEVC) return null
+  for (let at = 0; at + 4 < stream.length; at++) {
+    if (stream[at] !== 0 || stream[at + 1] !== 0 || stream[at + 2] !== 1) continue
+    const unit = stream.subarray(at + 3)
+    if (streamType === AVC && (unit[0]! & 31) === 7 && unit.length >= 4) return avcName(unit.subarray(1, 4))
+    if (streamType === HEVC && ((unit[0]! >> 1) & 63) === 33) {
+      const set = plain(unit.subarray(2), HEVC_SET_BYTES)
+      return set.length < HEVC_SET_BYTES ? null : hevcName(set.subarray(1))
+    }
+  }
+  return null
+}
+
+/** Without emulation prevention: a 3 behind two zeros is no part of the data (ITU-T H.265, 7.4.2). */
+function plain(unit: Uint8Array, wanted: number): Uint8Array {
+  const bytes: number[] = []
+  let zeros = 0
+  for (const byte of unit) {
+    if (bytes.length === wanted) break
+    if (zeros >= 2 && byte === 3) {
+      zeros = 0
+      continue
+    }
+    zeros = byte === 0 ? zeros + 1 : 0
+    bytes.push(byte)
+  }
+  return Uint8Array.from(bytes)
+}

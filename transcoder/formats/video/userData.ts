@@ -1,0 +1,148 @@
+// In charge of: the user data inside coded pictures of H.264, HEVC and MPEG-2: caption bytes (ATSC A/53, and SCTE 20 of MPEG-2) and AFD.
+// Not in charge of: what the caption bytes say (channelScan.ts), the bits of SCTE 20 (scte20.ts).
+import { Scte20Reader } from './scte20.ts'
+
+export type PictureCodec = 'h264' | 'hevc' | 'mpeg2'
+
+export interface UserData {
+  /** cc_data of each picture, in coded order: triplets of (flags, first byte, second byte). */
+  captions: Uint8Array[]
+  /** An active format description was seen. */
+  activeFormat: boolean
+}
+
+/** Reads an elementary stream (Annex B, or MPEG-2 video). Cut anywhere: what is not whole is passed over. */
+export function readUserData(stream: Uint8Array, codec: PictureCodec): UserData {
+  const found: UserData = { captions: [], activeFormat: false }
+  if (codec === 'mpeg2') return readMpeg2(stream, found)
+  for (const unit of units(stream)) {
+    if (codec === 'h264') {
+      if ((unit[0]! & 0x1f) === 6) readMessages(unescape(unit.subarray(1)), found)
+    } else if (((unit[0]! >> 1) & 0x3f) === 39 || ((unit[0]! >> 1) & 0x3f) === 40)
+      readMessages(unescape(unit.subarray(2)), found)
+  }
+  return found
+}
+
+/** ISO/IEC 13818-2, table 6-1. */
+const [PICTURE_START, USER_DATA, EXTENSION] = [0x00, 0xb2, 0xb5]
+
+/** Cable systems carry the same captions in both forms; then those of SCTE 20 are passed over. */
+function readMpeg2(stream: Uint8Array, found: UserData): UserData {
+  const older = new Scte20Reader()
+  let before = 0
+  const end = () => {
+    const triplets = older.take()
+    if (found.captions.length === before && triplets.length > 0) found.captions.push(triplets)
+    before = found.captions.length
+  }
+  for (const unit of units(stream)) {
+    if (unit[0] === PICTURE_START) end()
+    else if (unit[0] === EXTENSION) older.extension(unit.subarray(1))
+    else if (unit[0] === USER_DATA) {
+      readRegistered(unit.subarray(1), found)
+      older.userData(unit.subarray(1))
+    }
+  }
+  end()
+  return found
+}
+
+/** So many pictures, since one at a cut may have messages of another left over. */
+const SEVERAL_FROM = 3
+
+/**
+ * Whether pictures of H.264 carry their caption bytes in more than one message each, one for each field, say.
+ * Decoders before ffmpeg 7 keep one of them (measured with 5.1): what comes out of the encoder is garbled.
+ */
+export function hasSeveralMessages(stream: Uint8Array, codec: PictureCodec): boolean {
+  if (codec !== 'h264') return false
+  let [several, messages] = [0, 0]
+  for (const unit of units(stream)) {
+    const type = unit[0]! & 0x1f
+    if (type === 6) {
+      const found: UserData = { captions: [], activeFormat: false }
+      readMessages(unescape(unit.subarray(1)), found)
+      messages += found.captions.length
+    } else if ((type === 1 || type === 5) && (unit[1]! & 0x80) !== 0) {
+      // first_mb_in_slice is 0: a picture begins (H.264 7.4.1.2.4).
+      if (messages > 1) several += 1
+      messages = 0
+    }
+  }
+  return several >= SEVERAL_FROM
+}
+
+/** What lies between start codes (00 00 01). */
+function* units(stream: Uint8Array): Generator<Uint8Array> {
+  let at = startCode(stream, 0)
+  while (at >= 0) {
+    const next = startCode(stream, at + 3)
+    const unit = stream.subarray(at + 3, next < 0 ? stream.length : next)
+    if (unit.length > 1) yield unit
+    at = next
+  }
+}
+
+/** Offset of the next start code; -1 where there is none. */
+function startCode(bytes: Uint8Array, from: number): number {
+  let one = bytes.indexOf(1, from + 2)
+  while (one >= 0 && (bytes[one - 1] !== 0 || bytes[one - 2] !== 0)) one = bytes.indexOf(1, one + 1)
+  return one < 0 ? -1 : one - 2
+}
+
+/** Without the emulation prevention bytes (Rec. ITU-T H.264 7.4.1). */
+function unescape(unit: Uint8Array): Uint8Array {
+  const plain = new Uint8Array(unit.length)
+  let [length, zeros] = [0, 0]
+  for (const byte of unit) {
+    if (zeros >= 2 && byte === 3) {
+      zeros = 0
+      continue
+    }
+    zeros = byte === 0 ? zeros + 1 : 0
+    plain[length++] = byte
+  }
+  return plain.subarray(0, length)
+}
+
+/** user_data_registered_itu_t_t35. */
+const REGISTERED = 4
+const UNITED_STATES = 0xb5
+const ATSC = 0x0031
+
+/** sei_message (H.264 7.3.2.3.1, H.265 7.3.5): type and size in bytes of which 0xff means "and more". */
+function readMessages(bytes: Uint8Array, found: UserData): void {
+  let at = 0
+  const number = (): number => {
+    let value = 0
+    while (bytes[at] === 0xff) {
+      value += 255
+      at += 1
+    }
+    value += bytes[at] ?? 0
+    at += 1
+    return value
+  }
+  while (at + 2 < bytes.length) {
+    const type = number()
+    const size = number()
+    const payload = bytes.subarray(at, at + size)
+    at += size
+    const provider = ((payload[1] ?? 0) << 8) | (payload[2] ?? 0)
+    if (type === REGISTERED && payload[0] === UNITED_STATES && provider === ATSC)
+      readRegistered(payload.subarray(3), found)
+  }
+}
+
+/** ATSC A/53 part 4, 6.2: an identifier of four letters. */
+function readRegistered(data: Uint8Array, found: UserData): void {
+  const identifier = String.fromCodePoint(...data.subarray(0, 4))
+  if (identifier === 'DTG1' && ((data[4] ?? 0) & 0x40) !== 0) found.activeFormat = true
+  // Type 3 is cc_data: flags and a count, a reserved byte, then the triplets.
+  if (identifier !== 'GA94' || data[4] !== 3) return
+  const flags = data[5] ?? 0
+  if ((flags & 0x40) === 0) return
+  const triplets = data.subarray(7, 7 + 3 * (flags & 0x1f))
+  if (triplets.length > 0) found.captions.push(Uint8Array.from(triplets))
+}

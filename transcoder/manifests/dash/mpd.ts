@@ -1,0 +1,103 @@
+// In charge of: the MPD (ISO/IEC 23009-1) of a presentation of CMAF tracks, and of the same inside of a tar.
+// Not in charge of: adaptation sets (adaptationSets.ts), where segments lie (segmentAddressing.ts).
+import { base64 } from '../../formats/encodeBytes.ts'
+import { placedCues } from '../presentation/adBreaks.ts'
+import { audioSet, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
+import { filesByNumber, rangesOf, type Addressing } from './segmentAddressing.ts'
+import { seconds } from '../hls/playlistSyntax.ts'
+import type { Presentation } from '../presentation/presentation.ts'
+import { filesInTar, type TarIndex } from '../presentation/objectLocation.ts'
+import { segmentDurations } from '../presentation/segmentBitrates.ts'
+import { uriOf } from '../presentation/relativeUri.ts'
+import { document, element, type Xml } from '../../formats/xml.ts'
+
+const PROFILES = 'urn:mpeg:dash:profile:isoff-live:2011,urn:mpeg:dash:profile:cmaf:2019'
+/** SegmentList is none of the live profile's. */
+const FULL_PROFILE = 'urn:mpeg:dash:profile:full:2011'
+/** ANSI/SCTE 214-1, 6.8.4: one splice_info_section in base64. */
+const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
+const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
+const CUE_TIMESCALE = 90_000
+
+/** `manifest.mpd`. Throws for tracks that are not CMAF, or whose segments' names do not count up by one. */
+export function mpd(presentation: Presentation): string {
+  const { text, thumbnails } = presentation
+  return manifest(
+    presentation,
+    PROFILES,
+    null,
+    sets(presentation, filesByNumber, [
+      ...text.map((track) => (id: number) => textSet(track, id)),
+      ...(thumbnails === null || thumbnails.sheets.length === 0 ? [] : [(id: number) => imageSet(thumbnails, id)]),
+    ]),
+  )
+}
+
+/**
+ * `tar.mpd`: the same tracks by byte ranges of the tar. Captions as files and thumbnails are left out: no element of DASH
+ * places them inside of another file in a way that players read.
+ */
+export function tarMpd(presentation: Presentation, tar: TarIndex): string {
+  return manifest(presentation, FULL_PROFILE, uriOf(tar.name), sets(presentation, rangesOf(filesInTar(tar)), []))
+}
+
+/** What a period has, by number: video, audio, the rest, and which of them go together. */
+function sets(presentation: Presentation, addressing: Addressing, rest: readonly ((id: number) => Xml)[]): Xml[] {
+  const videos = videoSets(presentation, addressing)
+  const audio = presentation.audio.map((track, at) => ({ id: videos.length + at, track }))
+  const others = rest.map((make, at) => ({ id: videos.length + audio.length + at, make }))
+  return [
+    ...videos.map(({ xml }) => xml),
+    ...audio.map(({ id, track }) => audioSet(track, presentation.audio, id, addressing)),
+    ...others.map(({ id, make }) => make(id)),
+    ...subsets(
+      videos,
+      audio,
+      others.map(({ id }) => id),
+    ),
+  ]
+}
+
+function manifest(presentation: Presentation, profiles: string, base: string | null, content: Xml[]): string {
+  const { video, audio, duration } = presentation
+  // Not one call of Math.max: a long film has more segments than a call has room for arguments.
+  const longest =
+    [...video, ...audio].flatMap(segmentDurations).reduce((most, one) => Math.max(most, one), 0) / 1_000_000
+  const period = element('Period', { id: '0', start: 'PT0S' }, [...eventStream(presentation), ...content])
+  return document(
+    element(
+      'MPD',
+      {
+        xmlns: 'urn:mpeg:dash:schema:mpd:2011',
+        profiles,
+        type: 'static',
+        mediaPresentationDuration: `PT${seconds(duration)}S`,
+        maxSegmentDuration: `PT${seconds(longest)}S`,
+        // 5.3.5.2: with @bandwidth as the peak of whole segments, one segment is always enough.
+        minBufferTime: `PT${seconds(longest)}S`,
+      },
+      [...(base === null ? [] : [element('BaseURL', {}, base)]), period],
+    ),
+  )
+}
+
+function eventStream(presentation: Presentation): Xml[] {
+  const cues = placedCues(presentation).filter(({ section }) => section.length > 0)
+  // One section may tell of several segments; it is one event.
+  const seen = new Set<string>()
+  const events = cues.flatMap(({ start, duration, section }) => {
+    const binary = base64(section)
+    const time = Math.round(start * CUE_TIMESCALE)
+    if (seen.has(`${time} ${binary}`)) return []
+    seen.add(`${time} ${binary}`)
+    const attributes = {
+      presentationTime: time,
+      duration: duration === null ? null : Math.round(duration * CUE_TIMESCALE),
+      id: seen.size,
+    }
+    const signal = element('Signal', { xmlns: CUE_NAMESPACE }, [element('Binary', {}, binary)])
+    return [element('Event', attributes, [signal])]
+  })
+  if (events.length === 0) return []
+  return [element('EventStream', { schemeIdUri: CUE_SCHEME, timescale: CUE_TIMESCALE }, events)]
+}

@@ -1,0 +1,73 @@
+// In charge of: telling where a track's segments lie and when they are shown: SegmentTemplate or SegmentList, with a SegmentTimeline.
+// Not in charge of: anything else of a representation (adaptationSets.ts).
+import type { AudioTrack, Segment, VideoTrack } from '../presentation/presentation.ts'
+import type { Locate, Place } from '../presentation/objectLocation.ts'
+import { joinPath, uriOf } from '../presentation/relativeUri.ts'
+import { element, type Xml } from '../../formats/xml.ts'
+
+/** The element of a track that leads to its segments. */
+export type Addressing = (track: VideoTrack | AudioTrack) => Xml
+
+/** ISO/IEC 23009-1, 5.3.9.4: files whose names count up. */
+export const filesByNumber: Addressing = (track) => {
+  const { directory, timescale, segments } = track
+  const { media, first } = numbering(directory, segments)
+  const attributes = { timescale, initialization: uriOf(joinPath(directory, initOf(track))), media, startNumber: first }
+  return element('SegmentTemplate', attributes, [timeline(segments)])
+}
+
+/** 5.3.9.3: byte ranges of one file, which is the base URL. */
+export function rangesOf(locate: Locate): Addressing {
+  return (track) => {
+    const { directory, timescale, segments } = track
+    return element('SegmentList', { timescale }, [
+      element('Initialization', { range: range(locate(directory, initOf(track))) }),
+      // dash.js counts <S> elements, not their repetitions, to find the <SegmentURL>: one for each.
+      timeline(segments, false),
+      ...segments.map(({ uri }) => element('SegmentURL', { mediaRange: range(locate(directory, uri)) })),
+    ])
+  }
+}
+
+/** Both ends are included (RFC 7233). */
+function range({ span }: Place): string {
+  if (span === null) throw new Error('A byte range is of a file that has several contents.')
+  return `${span.offset}-${span.offset + span.bytes - 1}`
+}
+
+function initOf({ id, form, init }: VideoTrack | AudioTrack): string {
+  if (form !== 'cmaf' || init === null) throw new Error(`DASH needs CMAF, and ${id} is not.`)
+  return init.uri
+}
+
+/** The template of names that differ in a number, counting up by one from `first`. Throws for any other names. */
+export function numbering(directory: string, segments: readonly Segment[]): { media: string; first: number } {
+  const [, before, digits, behind] = /^(.*?)(\d+)(\.[^./]*)?$/.exec(segments[0]?.uri ?? '') ?? []
+  if (before === undefined || digits === undefined) throw new Error('Segments must have numbers in their names.')
+  const first = Number(digits)
+  const end = behind ?? ''
+  segments.forEach(({ uri }, at) => {
+    if (uri !== `${before}${String(first + at).padStart(digits.length, '0')}${end}`)
+      throw new Error(`The segment ${uri} is not the one after the last.`)
+  })
+  // 5.3.9.4.4: a width is a minimum, so that one more digit is no harm. Percent-encoded, no name holds a "$".
+  const media = `${uriOf(joinPath(directory, before))}$Number%0${digits.length}d$${uriOf(end)}`
+  return { media, first }
+}
+
+/** 5.3.9.6: runs of equal durations; `t` where a segment does not begin where the last one ends. */
+function timeline(segments: readonly Segment[], inRuns = true): Xml {
+  const runs: { t: number | null; d: number; r: number }[] = []
+  let end: number | null = null
+  for (const { start, duration } of segments) {
+    const last = runs.at(-1)
+    if (inRuns && last !== undefined && start === end && last.d === duration) last.r += 1
+    else runs.push({ t: start === end ? null : start, d: duration, r: 0 })
+    end = start + duration
+  }
+  return element(
+    'SegmentTimeline',
+    {},
+    runs.map(({ t, d, r }) => element('S', { t, d, r: r === 0 ? null : r })),
+  )
+}

@@ -1,0 +1,136 @@
+// In charge of: media playlists (RFC 8216bis, 4.4.2 to 4.4.5): of video, audio, text, key frames, and of sheets of thumbnails.
+// Not in charge of: the multivariant playlist (multivariantPlaylist.ts), which files there are (hlsFiles.ts).
+import { cueLines } from './cueTags.ts'
+import { date, decimal, playlist, quoted, seconds, tag } from './playlistSyntax.ts'
+import type {
+  AudioTrack,
+  ByteSpan,
+  Presentation,
+  TextTrack,
+  ThumbnailTrack,
+  VideoTrack,
+} from '../presentation/presentation.ts'
+import { filesFrom, type Locate, type Place } from '../presentation/objectLocation.ts'
+import { presentationTarget, segmentDurations, targetDuration } from '../presentation/segmentBitrates.ts'
+import { joinPath } from '../presentation/relativeUri.ts'
+
+/** A track's media playlist, relative to the presentation's directory. */
+export function playlistPath({ directory }: { directory: string }): string {
+  return joinPath(directory, 'playlist.m3u8')
+}
+
+export function iframePlaylistPath({ directory }: VideoTrack): string {
+  return joinPath(directory, 'iframes.m3u8')
+}
+
+export function imagePlaylistPath({ directory }: ThumbnailTrack): string {
+  return joinPath(directory, 'images.m3u8')
+}
+
+/** EXT-X-VERSION (RFC 8216bis, 8): 3 = decimal EXTINF, 4 = byte ranges and key frames, 5 = their EXT-X-MAP, 6 = any other EXT-X-MAP. */
+const VERSION = { plain: 3, ranges: 4, mappedKeyFrames: 5, mapped: 6 } as const
+
+/** All times of this playlist are the track's own; cues and dates are the presentation's. */
+export function mediaPlaylist(
+  track: VideoTrack | AudioTrack | TextTrack,
+  presentation: Presentation,
+  locate: Locate = filesFrom(playlistPath(track)),
+): string {
+  const { timescale, segments, directory } = track
+  const init = track.kind === 'text' || track.init === null ? null : locate(directory, track.init.uri)
+  const places = segments.map(({ uri }) => locate(directory, uri))
+  const ranged = places.some(({ span }) => span !== null)
+  const durations = segmentDurations(track)
+  const starts = segments.map(({ start }) => start / timescale)
+  const cues = track.kind === 'text' ? segments.map(() => []) : cueLines(presentation, starts)
+  // RFC 8216bis, 6.2.4: subtitles may have a target of their own.
+  const target = track.kind === 'text' ? targetDuration([track]) : presentationTarget(presentation)
+  return playlist([
+    ...head(init !== null ? VERSION.mapped : ranged ? VERSION.ranges : VERSION.plain, target),
+    // 4.4.2.1: every segment begins with a key frame; a sample of sound and a file of text stand alone anyway.
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    init === null ? null : mapTag(init),
+    ...places.flatMap((place, at) => [
+      at === 0 ? dateTag(presentation, starts[0]!) : null,
+      ...cues[at]!,
+      `#EXTINF:${decimal(durations[at]!)},`,
+      place.span === null ? null : rangeTag(place.span),
+      place.uri,
+    ]),
+    '#EXT-X-ENDLIST',
+  ])
+}
+
+/** Key frames alone (4.4.3.6): for seeking by pictures. Each lasts until the next one. */
+export function iframePlaylist(
+  track: VideoTrack,
+  presentation: Presentation,
+  locate: Locate = filesFrom(iframePlaylistPath(track)),
+): string {
+  const { timescale, keyFrames, directory } = track
+  const init = track.init === null ? null : locate(directory, track.init.uri)
+  const frames = { timescale, segments: keyFrames }
+  const durations = segmentDurations(frames)
+  return playlist([
+    ...head(init === null ? VERSION.ranges : VERSION.mappedKeyFrames, targetDuration([frames])),
+    '#EXT-X-I-FRAMES-ONLY',
+    init === null ? null : mapTag(init),
+    ...keyFrames.flatMap((frame, at) => {
+      const place = locate(directory, track.segments[frame.segment]!.uri)
+      return [
+        at === 0 ? dateTag(presentation, frame.start / timescale) : null,
+        `#EXTINF:${decimal(durations[at]!)},`,
+        rangeTag({ bytes: frame.bytes, offset: (place.span?.offset ?? 0) + frame.offset }),
+        place.uri,
+      ]
+    }),
+    '#EXT-X-ENDLIST',
+  ])
+}
+
+/** Sheets of small pictures as Roku's players and others read them (EXT-X-IMAGES-ONLY); not a part of RFC 8216bis. */
+export function imagePlaylist(track: ThumbnailTrack, presentation: Presentation): string {
+  const { sheets, directory, width, height, columns, rows, intervalSeconds } = track
+  const locate = filesFrom(imagePlaylistPath(track))
+  const measured = { timescale: 1000, segments: sheets }
+  const durations = segmentDurations(measured)
+  const tiles = { RESOLUTION: `${width}x${height}`, LAYOUT: `${columns}x${rows}`, DURATION: seconds(intervalSeconds) }
+  return playlist([
+    ...head(7, targetDuration([measured])),
+    '#EXT-X-IMAGES-ONLY',
+    ...sheets.flatMap(({ uri, start }, at) => [
+      at === 0 ? dateTag(presentation, start / 1000) : null,
+      `#EXTINF:${decimal(durations[at]!)},`,
+      tag('EXT-X-TILES', tiles),
+      locate(directory, uri).uri,
+    ]),
+    '#EXT-X-ENDLIST',
+  ])
+}
+
+function head(version: number, target: number): string[] {
+  return [
+    '#EXTM3U',
+    `#EXT-X-VERSION:${version}`,
+    `#EXT-X-TARGETDURATION:${target}`,
+    '#EXT-X-MEDIA-SEQUENCE:0',
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+  ]
+}
+
+/** 4.4.5.1: date ranges need a date to stand on; 6.2.4: if one playlist has dates, all of them have. */
+function dateTag({ cues, programStart }: Presentation, start: number): string | null {
+  if (cues.length === 0 && programStart === 0) return null
+  return `#EXT-X-PROGRAM-DATE-TIME:${date(programStart, start)}`
+}
+
+function mapTag({ uri, span }: Place): string {
+  return tag('EXT-X-MAP', {
+    URI: quoted(uri),
+    BYTERANGE: span === null ? null : quoted(`${span.bytes}@${span.offset}`),
+  })
+}
+
+function rangeTag({ bytes, offset }: ByteSpan): string {
+  return `#EXT-X-BYTERANGE:${bytes}@${offset}`
+}

@@ -1,0 +1,174 @@
+// In charge of: the multivariant playlist (RFC 8216bis, 4.4.6): variants, groups of renditions, what each needs.
+// Not in charge of: media playlists (mediaPlaylist.ts), which audio tracks make a group (audioGroups.ts).
+import { groupsOfSelections, type AudioGroup } from '../presentation/audioGroups.ts'
+import { channelsOf } from '../presentation/embeddedCaptions.ts'
+import { iframePlaylistPath, imagePlaylistPath, playlistPath } from './mediaPlaylist.ts'
+import { playlist, quoted, tag } from './playlistSyntax.ts'
+import { languageTag } from '../presentation/languageTags.ts'
+import type { AudioTrack, Presentation, TextTrack, ThumbnailTrack, VideoTrack } from '../presentation/presentation.ts'
+import { averageRate, peakRate, presentationTarget } from '../presentation/segmentBitrates.ts'
+import { uriOf } from '../presentation/relativeUri.ts'
+
+/** Addresses of the media playlists, seen from the multivariant one; null = there is none. */
+export interface PlaylistNames {
+  media: (track: VideoTrack | AudioTrack | TextTrack) => string
+  keyFrames: (track: VideoTrack) => string | null
+  images: (track: ThumbnailTrack) => string | null
+}
+
+const IN_DIRECTORIES: PlaylistNames = { media: playlistPath, keyFrames: iframePlaylistPath, images: imagePlaylistPath }
+const SUBTITLES = 'subs'
+const CAPTIONS = 'cc'
+/** What captions tell beyond speech, in Apple's terms. */
+const CAPTION_TRAITS = 'public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound'
+
+/** `master.m3u8`. Variants stand in the order of `videoProfiles`, each with every audio group of what its profile selects. */
+export function masterPlaylist(presentation: Presentation, names: PlaylistNames = IN_DIRECTORIES): string {
+  const { video, audio, text, thumbnails } = presentation
+  const selected = audio.filter(({ id }) => video.some(({ audioTracks }) => audioTracks.includes(id)))
+  const groups = groupsOfSelections(
+    selected,
+    video.map(({ audioTracks }) => audioTracks),
+  )
+  return playlist([
+    '#EXTM3U',
+    `#EXT-X-VERSION:${version(presentation)}`,
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...[...new Map(groups.flat().map((group) => [group.id, group])).values()].flatMap((group) =>
+      audioMedia(group, names),
+    ),
+    ...textMedia(text, names),
+    ...captionMedia(presentation),
+    ...video.flatMap((track, at) => {
+      const own = groups[at]!
+      return (own.length === 0 ? [null] : own).flatMap((group) => [
+        variant(presentation, track, group),
+        uriOf(names.media(track)),
+      ])
+    }),
+    ...video.map((track) => keyFrameVariant(track, names)),
+    thumbnails === null ? null : imageVariant(thumbnails, names),
+  ])
+}
+
+/** RFC 8216bis, 8: SERVICE needs 7, EXT-X-MAP in a media playlist 6; EXT-X-MEDIA came with 4. */
+function version({ video }: Presentation): number {
+  if (video.some(({ captionChannels }) => captionChannels.some((id) => id.startsWith('SERVICE')))) return 7
+  return video.some(({ init }) => init !== null) ? 6 : 4
+}
+
+function audioMedia({ id, members }: AudioGroup, names: PlaylistNames): string[] {
+  const heard = new Set<string | null>()
+  return members.map(({ sound, track }, at) => {
+    // 4.4.6.1.1: what is selected by itself is told apart by its language.
+    const distinct = !heard.has(sound.language)
+    heard.add(sound.language)
+    return tag('EXT-X-MEDIA', {
+      TYPE: 'AUDIO',
+      'GROUP-ID': quoted(id),
+      NAME: quoted(sound.name),
+      LANGUAGE: sound.language === null ? null : quoted(sound.language),
+      DEFAULT: at === 0 ? 'YES' : 'NO',
+      AUTOSELECT: distinct ? 'YES' : 'NO',
+      CHANNELS: quoted(String(track.format.channels)),
+      URI: quoted(uriOf(names.media(track))),
+    })
+  })
+}
+
+function textMedia(tracks: readonly TextTrack[], names: PlaylistNames): string[] {
+  const seen = new Set<string>()
+  return tracks.map((track) => {
+    const language = languageTag(track.language)
+    // 4.4.6.1.1: what is selected by itself is told apart by language, FORCED and CHARACTERISTICS.
+    const key = `${language} ${track.purpose}`
+    const distinct = !seen.has(key)
+    seen.add(key)
+    return tag('EXT-X-MEDIA', {
+      TYPE: 'SUBTITLES',
+      'GROUP-ID': quoted(SUBTITLES),
+      NAME: quoted(track.name),
+      LANGUAGE: language === null ? null : quoted(language),
+      DEFAULT: 'NO',
+      AUTOSELECT: distinct ? 'YES' : 'NO',
+      FORCED: track.purpose === 'forced' ? 'YES' : 'NO',
+      CHARACTERISTICS: track.purpose === 'captions' ? quoted(CAPTION_TRAITS) : null,
+      URI: quoted(uriOf(names.media(track))),
+    })
+  })
+}
+
+function captionMedia(presentation: Presentation): string[] {
+  const seen = new Set<string | null>()
+  return channelsOf(presentation.video, presentation).map((channel) => {
+    const language = languageTag(channel.language)
+    const distinct = !seen.has(language)
+    seen.add(language)
+    return tag('EXT-X-MEDIA', {
+      TYPE: 'CLOSED-CAPTIONS',
+      'GROUP-ID': quoted(CAPTIONS),
+      NAME: quoted(channel.id),
+      LANGUAGE: language === null ? null : quoted(language),
+      DEFAULT: 'NO',
+      AUTOSELECT: distinct ? 'YES' : 'NO',
+      'INSTREAM-ID': quoted(channel.id),
+    })
+  })
+}
+
+function variant(presentation: Presentation, track: VideoTrack, group: AudioGroup | null): string {
+  const { text } = presentation
+  const target = presentationTarget(presentation)
+  const sounds = group?.members.map((member) => member.track) ?? []
+  // 4.4.6.2: the largest sum of any combination of renditions that can be played together.
+  const most = (rate: (one: VideoTrack | AudioTrack | TextTrack) => number) =>
+    rate(track) + Math.max(0, ...sounds.map(rate)) + Math.max(0, ...text.map(rate))
+  return tag('EXT-X-STREAM-INF', {
+    BANDWIDTH: most((one) => peakRate(one, target)),
+    'AVERAGE-BANDWIDTH': most(averageRate),
+    CODECS: quoted([...new Set([track, ...sounds].flatMap(({ codecs }) => codecs))].join(',')),
+    RESOLUTION: resolution(track),
+    'FRAME-RATE': (track.frameRate.num / track.frameRate.den).toFixed(3),
+    'VIDEO-RANGE': track.range,
+    AUDIO: group === null ? null : quoted(group.id),
+    SUBTITLES: text.length === 0 ? null : quoted(SUBTITLES),
+    'CLOSED-CAPTIONS': captionGroup(presentation, track),
+  })
+}
+
+/** 4.4.6.2: NONE stands on all variants or on none of them; without the attribute nothing is said. */
+function captionGroup(presentation: Presentation, track: VideoTrack): string | null {
+  if (channelsOf([track], presentation).length > 0) return quoted(CAPTIONS)
+  const others = channelsOf(presentation.video, presentation).length > 0
+  return others || presentation.hasCaptions ? null : 'NONE'
+}
+
+/** 4.4.6.2: the size to show the pictures at, in square pixels; the lines stay as they are coded. */
+function resolution({ width, height, sar }: VideoTrack): string {
+  return `${Math.round((width * sar.num) / sar.den)}x${height}`
+}
+
+function keyFrameVariant(track: VideoTrack, names: PlaylistNames): string | null {
+  const uri = names.keyFrames(track)
+  if (uri === null || track.keyFrames.length === 0) return null
+  const frames = { timescale: track.timescale, segments: track.keyFrames }
+  return tag('EXT-X-I-FRAME-STREAM-INF', {
+    BANDWIDTH: peakRate(frames),
+    'AVERAGE-BANDWIDTH': averageRate(frames),
+    CODECS: quoted(track.codecs[0]!),
+    RESOLUTION: resolution(track),
+    'VIDEO-RANGE': track.range,
+    URI: quoted(uriOf(uri)),
+  })
+}
+
+function imageVariant(track: ThumbnailTrack, names: PlaylistNames): string | null {
+  const uri = names.images(track)
+  if (uri === null || track.sheets.length === 0) return null
+  return tag('EXT-X-IMAGE-STREAM-INF', {
+    BANDWIDTH: peakRate({ timescale: 1000, segments: track.sheets }),
+    RESOLUTION: `${track.width}x${track.height}`,
+    CODECS: quoted('jpeg'),
+    URI: quoted(uriOf(uri)),
+  })
+}

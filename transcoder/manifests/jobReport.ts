@@ -1,0 +1,86 @@
+// In charge of: job.json: what a job was made of and what it made, for people and machines long after the service forgot it.
+// Not in charge of: measuring any of it; keeping secrets out of the configuration (contract/job/redact.ts does).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { WrittenObject } from '#contract/task/protocol.ts'
+import type { AudioTrack, Presentation, TextTrack, VideoTrack } from './presentation/presentation.ts'
+import { averageRate, peakRate, presentationTarget } from './presentation/segmentBitrates.ts'
+
+export interface ReportedObject {
+  /** Relative to the job's destination. */
+  path: string
+  size: number
+  /** Hex; null of what is put after this report is written. */
+  sha256: string | null
+  role: WrittenObject['role']
+}
+
+export interface ReportFacts {
+  jobId: string
+  /** null where the source does not say. */
+  source: { name: string; size: number | null; etag: string | null }
+  /** As it was carried out, without secrets. */
+  configuration: unknown
+  /** Of `ffmpeg -version`. */
+  ffmpegVersion: string
+  objects: readonly ReportedObject[]
+  presentations: readonly Presentation[]
+  warnings: readonly Warning[]
+}
+
+/** JSON with its keys always in one order, and objects by path: the same job makes the same bytes. */
+export function report(facts: ReportFacts): string {
+  const { jobId, source, configuration, ffmpegVersion, objects, presentations, warnings } = facts
+  const body = {
+    version: 1,
+    job_id: jobId,
+    source,
+    configuration: sorted(configuration),
+    ffmpeg_version: ffmpegVersion,
+    presentations: presentations.map(presentationReport),
+    objects: objects
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+      .map(({ path, size, sha256, role }) => ({ path, size, sha256, role })),
+    warnings: warnings.map(sorted),
+  }
+  return `${JSON.stringify(body, null, 2)}\n`
+}
+
+/** Keys in alphabetical order, at every depth; the order of lists means something and stays. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
+}
+
+function presentationReport(presentation: Presentation): unknown {
+  const { video, audio, text, duration, segmentSeconds } = presentation
+  const target = presentationTarget(presentation)
+  return {
+    form: (video[0] ?? audio[0])?.form ?? null,
+    duration_seconds: duration,
+    segment_seconds: segmentSeconds,
+    renditions: [...video, ...audio, ...text].map((track) => renditionReport(track, target)),
+    cues: presentation.cues.map(({ id, start, duration: length, kind, eventId }) => {
+      return { id, start_seconds: start, duration_seconds: length, kind, event_id: eventId }
+    }),
+  }
+}
+
+function renditionReport(track: VideoTrack | AudioTrack | TextTrack, target: number): unknown {
+  const { segments, timescale } = track
+  const last = segments.at(-1)
+  return {
+    id: track.id,
+    kind: track.kind,
+    profile: track.kind === 'text' ? null : track.profile,
+    directory: track.directory,
+    codecs: track.kind === 'text' ? [] : track.codecs,
+    duration_seconds: last === undefined ? 0 : (last.start + last.duration) / timescale,
+    segments: segments.length,
+    bytes: segments.reduce((sum, { bytes }) => sum + bytes, 0),
+    /** Bits per second, as EXT-X-STREAM-INF has them. */
+    peak_bandwidth: peakRate(track, target),
+    average_bandwidth: averageRate(track),
+  }
+}

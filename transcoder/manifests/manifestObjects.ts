@@ -1,0 +1,64 @@
+// In charge of: every playlist and manifest of a presentation as objects to be put at the commit.
+// Not in charge of: their texts.
+import type { WrittenObject } from '#contract/task/protocol.ts'
+import { mpd } from './dash/mpd.ts'
+import {
+  iframePlaylist,
+  iframePlaylistPath,
+  imagePlaylist,
+  imagePlaylistPath,
+  mediaPlaylist,
+  playlistPath,
+} from './hls/mediaPlaylist.ts'
+import { masterPlaylist } from './hls/multivariantPlaylist.ts'
+import type { Presentation, Segment } from './presentation/presentation.ts'
+
+/** RFC 8216bis, 4. */
+export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
+/** ISO/IEC 23009-1, annex C. */
+export const MPD_TYPE = 'application/dash+xml'
+
+/** Paths are relative to the presentation's directory. The multivariant playlist comes last, and is put last. */
+export function hlsDocuments(presentation: Presentation): WrittenObject[] {
+  const { video, audio, text, thumbnails } = presentation
+  return [
+    ...video.flatMap((track) => [
+      media(playlistPath(track), mediaPlaylist(track, presentation), track.profile, track.segments),
+      ...(track.keyFrames.length === 0
+        ? []
+        : [media(iframePlaylistPath(track), iframePlaylist(track, presentation), track.profile, null)]),
+    ]),
+    ...audio.map((track) => media(playlistPath(track), mediaPlaylist(track, presentation), null, track.segments)),
+    ...text.map((track) => media(playlistPath(track), mediaPlaylist(track, presentation), null, track.segments)),
+    ...(thumbnails === null || thumbnails.sheets.length === 0
+      ? []
+      : [media(imagePlaylistPath(thumbnails), imagePlaylist(thumbnails, presentation), null, thumbnails.sheets)]),
+    {
+      path: 'master.m3u8',
+      content_type: PLAYLIST_TYPE,
+      profile: null,
+      role: 'playlist',
+      body: masterPlaylist(presentation),
+      stage: 2,
+    },
+  ]
+}
+
+/** `manifest.mpd` alone: DASH has no other text. */
+export function dashDocuments(presentation: Presentation): WrittenObject[] {
+  const body = mpd(presentation)
+  return [{ path: 'manifest.mpd', content_type: MPD_TYPE, profile: null, role: 'manifest', body, stage: 2 }]
+}
+
+function media(path: string, body: string, profile: number | null, segments: readonly Segment[] | null): WrittenObject {
+  const bytes = segments?.reduce((sum, segment) => sum + segment.bytes, 0) ?? 0
+  return {
+    path,
+    content_type: PLAYLIST_TYPE,
+    profile,
+    role: 'playlist',
+    body,
+    stage: 1,
+    ...(segments === null ? {} : { segments: { count: segments.length, bytes } }),
+  }
+}

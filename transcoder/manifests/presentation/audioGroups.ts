@@ -1,0 +1,115 @@
+// In charge of: which audio tracks are one sound in several encodings, and the groups of renditions that HLS makes of them.
+// Not in charge of: spelling them (multivariantPlaylist.ts).
+import { languageName, languageTag } from './languageTags.ts'
+import type { AudioTrack } from './presentation.ts'
+
+/** One sound of the source, in each encoding that was asked for. */
+export interface Sound {
+  /** Unique, for people. */
+  name: string
+  /** BCP 47; null where the source does not say. */
+  language: string | null
+  /** Richest first. */
+  tracks: AudioTrack[]
+}
+
+/** EXT-X-MEDIA with one GROUP-ID: one member for each sound. */
+export interface AudioGroup {
+  id: string
+  /** RFC 6381; members in another one are lent, because every group has every sound. */
+  codec: string
+  members: { sound: Sound; track: AudioTrack }[]
+}
+
+/** In the order in which they first occur. */
+export function soundsOf(tracks: readonly AudioTrack[]): Sound[] {
+  const found = new Map<string, AudioTrack[]>()
+  for (const track of tracks) {
+    const { language, sourceStream } = track.format
+    const origin = sourceStream === undefined ? `language ${language ?? ''}` : `stream ${sourceStream}`
+    // A second one with the same encoding differs in what is heard (its volume, its dialogue level): a sound of its own.
+    for (let copy = 0; ; copy++) {
+      const key = `${origin} ${copy}`
+      const same = found.get(key) ?? []
+      if (same.some((other) => encoding(other) === encoding(track))) continue
+      found.set(key, [...same, track])
+      break
+    }
+  }
+  const names = new Map<string, number>()
+  return [...found.values()].map((same) => {
+    const language = languageTag(same[0]!.format.language)
+    const name = language === null ? 'Audio' : languageName(language)
+    const count = (names.get(name) ?? 0) + 1
+    names.set(name, count)
+    return { name: count === 1 ? name : `${name} ${count}`, language, tracks: same.toSorted(byRichness) }
+  })
+}
+
+function encoding({ format }: AudioTrack): string {
+  return `${format.codec} ${format.channels} ${format.bitrateKbps}`
+}
+
+function byRichness(a: AudioTrack, b: AudioTrack): number {
+  return b.format.channels - a.format.channels || b.format.bitrateKbps - a.format.bitrateKbps
+}
+
+/**
+ * The groups of each selection of tracks (what one video profile carries), in the order of the selections. Groups with the same
+ * members are one. RFC 8216bis, 4.4.6.1.1 wants the same members in all groups: so it is within a selection, and between
+ * selections of the same sounds; video profiles that select different sounds have groups of their own all the same.
+ */
+export function groupsOfSelections(tracks: readonly AudioTrack[], selections: readonly string[][]): AudioGroup[][] {
+  const sounds = soundsOf(tracks)
+  const made = selections.map((ids) =>
+    audioGroups(
+      sounds.flatMap((sound): Sound[] => {
+        const chosen = sound.tracks.filter(({ id }) => ids.includes(id))
+        return chosen.length === 0 ? [] : [{ ...sound, tracks: chosen }]
+      }),
+    ),
+  )
+  const isOne = new Set(selections.map((ids) => ids.toSorted().join(' '))).size === 1
+  if (isOne) return made
+  const known = new Map<string, AudioGroup>()
+  return made.map((groups) =>
+    groups.map((group): AudioGroup => {
+      // The members by their positions in audioProfiles tell groups of one codec apart.
+      const id = [codecName(group.codec), ...group.members.map(({ track }) => track.profile)].join('-')
+      const same = known.get(id) ?? { ...group, id }
+      known.set(id, same)
+      return same
+    }),
+  )
+}
+
+/** Groups of one codec each; a codec has as many as a sound has encodings in it. A sound without one in the codec is lent from another. */
+function audioGroups(sounds: readonly Sound[]): AudioGroup[] {
+  // In the order of audioProfiles.
+  const tracks = sounds.flatMap((sound) => sound.tracks).toSorted((a, b) => a.profile - b.profile)
+  const codecs = [...new Set(tracks.map(({ format }) => format.codec))]
+  return codecs.flatMap((codec) => {
+    const inCodec = sounds.map((sound) => sound.tracks.filter(({ format }) => format.codec === codec))
+    const count = Math.max(...inCodec.map(({ length }) => length))
+    return Array.from({ length: count }, (_, rank): AudioGroup => {
+      const own = inCodec.map((encodings) => encodings[Math.min(rank, encodings.length - 1)])
+      const lead = own.find((track) => track !== undefined)!
+      return {
+        id: count === 1 ? codecName(codec) : `${codecName(codec)}_${rank}`,
+        codec,
+        members: sounds.map((sound, at) => ({ sound, track: own[at] ?? nearest(sound.tracks, lead) })),
+      }
+    })
+  })
+}
+
+function nearest(tracks: readonly AudioTrack[], to: AudioTrack): AudioTrack {
+  const distance = ({ format }: AudioTrack) =>
+    Math.abs(format.channels - to.format.channels) * 10_000 + Math.abs(format.bitrateKbps - to.format.bitrateKbps)
+  return tracks.toSorted((a, b) => distance(a) - distance(b))[0]!
+}
+
+function codecName(codec: string): string {
+  if (codec.startsWith('mp4a.40')) return 'aac'
+  return codec.replaceAll(/[^A-Za-z0-9]/g, '')
+}

@@ -1,0 +1,165 @@
+// In charge of: a source's cues as events of the presentation: out of the programme, into it, or something else.
+// Not in charge of: finding cues (transcoder/formats/mpegts), pairing them (adBreaks.ts), spelling them (cueTags.ts, mpd.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import { onClock, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
+import type { Cue } from '../../formats/scte35/cueScan.ts'
+import { moveSplice, readSplice, type Segmentation, type SpliceInfo } from '../../formats/scte35/spliceInfo.ts'
+import type { CueEvent } from './presentation.ts'
+
+/**
+ * segmentation_type_id (ANSI/SCTE 35, table 23) at which the programme is left: break, provider and distributor
+ * advertisement, placement opportunity, advertisement block. The next number ends each. Overlays and promotions cover or
+ * belong to the programme, chapters and programmes are no break: those are "other".
+ */
+const STARTS = new Set([0x22, 0x30, 0x32, 0x34, 0x36, 0x44, 0x46])
+
+/** As many as splice points get key frames (plan/streams/cuePlan.ts). */
+const MOST_EVENTS = 2000
+
+/** What one section says of one segment, in ticks of the presentation. */
+interface Statement {
+  kind: CueEvent['kind']
+  eventId: number | null
+  start: number
+  durationTicks: number | null
+  /** The end comes by itself: auto_return, or a segment that says how long it is. */
+  returns: boolean
+  section: Uint8Array
+}
+
+/**
+ * Events by time. The sections' clock is the presentation's: 90 kHz, `firstPts` at the first picture: 0 for CMAF and DASH, the
+ * first PTS for transport streams. Left out: splice_null, bandwidth_reservation, repetitions of the same statement (the last
+ * one counts), what a later cue cancels. An end that no section tells gets an event with an empty section.
+ */
+export function cueEvents(cues: readonly Cue[], firstPts = 0): CueEvent[] {
+  const statements = new Map<string, Statement>()
+  // What may still be cancelled, by event id; a hostile source may have very many of both.
+  const pending = new Map<number, Map<string, Statement>>()
+  for (const cue of cues) {
+    const info = readSplice(cue.section)
+    if (info === null) continue
+    for (const eventId of cancellations(info)) {
+      // 9.7.3.1: only what has not happened yet.
+      for (const [key, { start }] of pending.get(eventId) ?? []) if (start > cue.place.ticks) statements.delete(key)
+      pending.delete(eventId)
+    }
+    const section = moveSplice(cue.section, cue.shift + firstPts)
+    for (const said of statementsOf(cue, info, section)) {
+      const key = `${said.kind} ${said.eventId ?? hash(cue.section)} ${said.start}`
+      statements.set(key, said)
+      if (said.eventId === null) continue
+      const same = pending.get(said.eventId) ?? new Map<string, Statement>()
+      pending.set(said.eventId, same.set(key, said))
+    }
+  }
+  const all = [...statements.values()].toSorted(byTime)
+  return named([...all, ...endings(all)].toSorted(byTime))
+}
+
+function cancellations({ command, segmentations }: SpliceInfo): number[] {
+  if (command.kind === 'insert') return command.cancelled ? [command.eventId] : []
+  return segmentations.filter(({ cancelled }) => cancelled).map(({ eventId }) => eventId)
+}
+
+function statementsOf(cue: Cue, info: SpliceInfo, section: Uint8Array): Statement[] {
+  const { command } = info
+  const plain = { eventId: null, durationTicks: null, returns: false, section }
+  switch (command.kind) {
+    case 'null':
+    case 'reservation':
+      return []
+    case 'insert': {
+      if (command.cancelled) return []
+      const { eventId, out, break: pause } = command
+      const start = timeOf(cue, command.times)
+      const durationTicks = pause?.ticks ?? null
+      return [{ kind: out ? 'out' : 'in', eventId, start, durationTicks, returns: pause?.autoReturn ?? false, section }]
+    }
+    case 'signal': {
+      const start = timeOf(cue, command.times)
+      const segments = info.segmentations.filter(({ cancelled }) => !cancelled)
+      const cancels = info.segmentations.length > segments.length
+      if (segments.length === 0) return cancels ? [] : [{ ...plain, kind: 'other', start }]
+      return segments.map(({ eventId, durationTicks, type }) => {
+        const kind = kindOf(type)
+        return { kind, eventId, start, durationTicks, returns: kind === 'out' && durationTicks !== null, section }
+      })
+    }
+    case 'schedule':
+    case 'private':
+    case 'opaque':
+      return [{ ...plain, kind: 'other', start: cue.place.ticks }]
+  }
+}
+
+function kindOf(type: Segmentation['type']): CueEvent['kind'] {
+  if (type === null) return 'other'
+  if (STARTS.has(type)) return 'out'
+  return STARTS.has(type - 1) ? 'in' : 'other'
+}
+
+/** Ticks of the presentation, near to where the cue stood: the clock of 33 bits may have wrapped. Without a time: there. */
+function timeOf({ place, shift }: Cue, times: readonly number[]): number {
+  if (times.length === 0) return place.ticks
+  // Components may splice one after the other; the programme is left with the first.
+  return Math.min(...times.map((time) => place.ticks + ticksBetween(onClock(place.ticks), onClock(time + shift))))
+}
+
+/** An end for each "out" that returns by itself, unless the next that is said of its event is one. `all` by time. */
+function endings(all: readonly Statement[]): Statement[] {
+  const made: Statement[] = []
+  const next = new Map<number | null, Statement>()
+  for (const said of all.toReversed()) {
+    const told = next.get(said.eventId)?.kind === 'in'
+    if (said.kind === 'out' && said.returns && said.durationTicks !== null && !told)
+      made.push({
+        ...said,
+        kind: 'in',
+        start: said.start + said.durationTicks,
+        durationTicks: null,
+        section: new Uint8Array(0),
+      })
+    if (said.kind !== 'other') next.set(said.eventId, said)
+  }
+  return made
+}
+
+/** Ids from what is said and when, so that they are the same in every run. */
+function named(statements: readonly Statement[]): CueEvent[] {
+  const used = new Map<string, number>()
+  return statements.map(({ kind, eventId, start, durationTicks, section }) => {
+    const base = `${kind}-${eventId ?? 'none'}-${start}`
+    const count = (used.get(base) ?? 0) + 1
+    used.set(base, count)
+    return {
+      id: count === 1 ? base : `${base}-${count}`,
+      start: start / TICKS_PER_SECOND,
+      duration: durationTicks === null ? null : durationTicks / TICKS_PER_SECOND,
+      kind,
+      eventId,
+      section,
+    }
+  })
+}
+
+/** At one time, a segment ends before the next one begins. */
+function byTime(a: Statement, b: Statement): number {
+  return a.start - b.start || (a.kind === 'in' ? 0 : 1) - (b.kind === 'in' ? 0 : 1)
+}
+
+/** The first of them, and a warning where that is not all: every playlist tells of every cue, and has to stay a few megabytes. */
+export function limitedCues(events: readonly CueEvent[], warnings: Warning[]): CueEvent[] {
+  if (events.length > MOST_EVENTS)
+    warnings.push({
+      code: 'cues_limited',
+      field: 'scte35_passthough',
+      message: `Playlists and manifests tell of the first ${MOST_EVENTS} of ${events.length} cues.`,
+    })
+  return events.slice(0, MOST_EVENTS)
+}
+
+/** Tells sections without an event id apart. */
+function hash(section: Uint8Array): string {
+  return section.join()
+}

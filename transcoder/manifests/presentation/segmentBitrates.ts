@@ -1,0 +1,65 @@
+// In charge of: what a track's measured segments say about its bit rate and about the lengths of its segments.
+// Not in charge of: which tracks are played together.
+import type { Presentation } from './presentation.ts'
+
+interface Measured {
+  timescale: number
+  segments: readonly { start: number; duration: number; bytes: number }[]
+}
+
+/** Microseconds, from ticks; exact to half a microsecond at any length. */
+export function microseconds(ticks: number, timescale: number): number {
+  const seconds = Math.floor(ticks / timescale)
+  return seconds * 1_000_000 + Math.round(((ticks - seconds * timescale) * 1_000_000) / timescale)
+}
+
+/**
+ * Microseconds of each segment, from boundary to boundary, each rounded by itself: their sum is the time of any boundary,
+ * and never drifts from the ticks.
+ */
+export function segmentDurations({ timescale, segments }: Measured): number[] {
+  const last = segments.at(-1)
+  if (last === undefined) return []
+  const boundaries = [...segments.map(({ start }) => start), last.start + last.duration]
+  const times = boundaries.map((ticks) => microseconds(ticks, timescale))
+  return segments.map((_, at) => times[at + 1]! - times[at]!)
+}
+
+/** EXT-X-TARGETDURATION of these tracks: every EXTINF, rounded, is at most this (RFC 8216bis, 4.4.3.1). Seconds. */
+export function targetDuration(tracks: readonly Measured[]): number {
+  let longest = 1
+  for (const track of tracks)
+    for (const duration of segmentDurations(track)) longest = Math.max(longest, Math.round(duration / 1_000_000))
+  return longest
+}
+
+/** Of all media playlists but those of subtitles and key frames, which may differ (RFC 8216bis, 6.2.4). Seconds. */
+export function presentationTarget({ video, audio }: Presentation): number {
+  return targetDuration([...video, ...audio])
+}
+
+/**
+ * Peak segment bit rate in bits per second (RFC 8216bis, 4.1): the highest of any contiguous set of segments that lasts between
+ * 0.5 and 1.5 times the target duration, so that a short last segment says nothing by itself. Of a shorter track: its average.
+ */
+export function peakRate(track: Measured, target = targetDuration([track])): number {
+  const durations = segmentDurations(track)
+  let peak = 0
+  for (let first = 0; first < durations.length; first++) {
+    let [time, bytes] = [0, 0]
+    for (let last = first; last < durations.length; last++) {
+      time += durations[last]!
+      bytes += track.segments[last]!.bytes
+      if (time > target * 1_500_000) break
+      if (time >= target * 500_000) peak = Math.max(peak, (bytes * 8_000_000) / time)
+    }
+  }
+  return peak === 0 ? averageRate(track) : Math.ceil(peak)
+}
+
+/** Average segment bit rate in bits per second. */
+export function averageRate(track: Measured): number {
+  const time = segmentDurations(track).reduce((sum, duration) => sum + duration, 0)
+  const bytes = track.segments.reduce((sum, segment) => sum + segment.bytes, 0)
+  return time === 0 ? 0 : Math.ceil((bytes * 8_000_000) / time)
+}

@@ -1,0 +1,138 @@
+// In charge of: the manifest of Smooth Streaming ([MS-SSTR], 2.2.2), and the names of fragments, which are a part of it.
+// Not in charge of: the fragments' bytes.
+import { languageTag } from './presentation/languageTags.ts'
+import type { AudioTrack, Presentation, Segment, VideoTrack } from './presentation/presentation.ts'
+import { document, element, type Xml } from '../formats/xml.ts'
+
+/** Ticks per second of all times. */
+export const SMOOTH_TIMESCALE = 10_000_000
+
+/** Below `<name>.ism`; clients make the same of `Url`. `bitrate`: bits per second; `time`: ticks of 100 ns. */
+export function smoothFragment(bitrate: number, stream: string, time: number): string {
+  return `QualityLevels(${bitrate})/Fragments(${stream}=${time})`
+}
+
+/**
+ * Bits per second of each quality level, from the kilobits per second that were asked for. They name the fragments before
+ * anything is measured, and no two levels may share one: a second one counts up.
+ */
+export function smoothBitrates(kbps: readonly number[]): number[] {
+  const used = new Set<number>()
+  return kbps.map((asked) => {
+    let bitrate = asked * 1000
+    while (used.has(bitrate)) bitrate += 1
+    used.add(bitrate)
+    return bitrate
+  })
+}
+
+interface Level {
+  track: VideoTrack | AudioTrack
+  /** In front of its fragments' names: a directory with a slash at its end, or ''. */
+  directory: string
+  bitrate: number
+  stream: string
+}
+
+const FRAGMENT = /^((?:[A-Za-z0-9_-]+\/)*)QualityLevels\((\d+)\)\/Fragments\(([A-Za-z0-9_]+)=(\d+)\)$/
+
+/**
+ * `<name>.ism/Manifest`. One stream for all rungs of video; for sound one for each name in the fragments. Throws where a
+ * fragment's name is not what a client would make of the manifest, or where levels of a stream are not cut alike.
+ */
+export function smoothManifest(presentation: Presentation): string {
+  const { video, audio } = presentation
+  const streams = Map.groupBy([...video, ...audio].map(levelOf), ({ stream, track }) => `${track.kind} ${stream}`)
+  const ends = [...video, ...audio].map(({ segments }) => endOf(segments))
+  return document(
+    element(
+      'SmoothStreamingMedia',
+      { MajorVersion: 2, MinorVersion: 0, TimeScale: SMOOTH_TIMESCALE, Duration: Math.max(...ends) },
+      [...streams.values()].map(streamIndex),
+    ),
+  )
+}
+
+function endOf(segments: readonly Segment[]): number {
+  const last = segments.at(-1)
+  return last === undefined ? 0 : last.start + last.duration
+}
+
+function levelOf(track: VideoTrack | AudioTrack): Level {
+  const [, directory, bitrate, stream] = FRAGMENT.exec(track.segments[0]?.uri ?? '') ?? []
+  if (directory === undefined || bitrate === undefined || stream === undefined || track.timescale !== SMOOTH_TIMESCALE)
+    throw new Error(`${track.id} is not made of Smooth fragments.`)
+  for (const { uri, start } of track.segments)
+    if (uri !== directory + smoothFragment(Number(bitrate), stream, start))
+      throw new Error(`The fragment ${uri} begins at ${start}: no client would find it.`)
+  return { track, directory, bitrate: Number(bitrate), stream }
+}
+
+function streamIndex(levels: readonly Level[]): Xml {
+  const [{ track, directory, stream }] = levels as [Level]
+  const chunks = chunksOf(track)
+  const bitrates = new Set(levels.map(({ bitrate }) => bitrate))
+  if (bitrates.size !== levels.length) throw new Error(`Two levels of ${stream} have one bit rate.`)
+  for (const level of levels)
+    if (chunksOf(level.track) !== chunks || level.directory !== directory)
+      throw new Error(`${level.track.id} is not cut as ${track.id} is.`)
+  const shared = {
+    Type: track.kind,
+    Name: stream,
+    TimeScale: SMOOTH_TIMESCALE,
+    Chunks: track.segments.length,
+    QualityLevels: levels.length,
+    Url: `${directory}QualityLevels({bitrate})/Fragments(${stream}={start time})`,
+  }
+  const own = track.kind === 'video' ? pictureOf(levels) : { Language: languageTag(track.format.language) }
+  return element('StreamIndex', { ...shared, ...own }, [
+    ...levels.map(qualityLevel),
+    // 2.2.2.6: every time is told, so that none has to be made of durations.
+    ...track.segments.map(({ start, duration }, n) => element('c', { n, t: start, d: duration })),
+  ])
+}
+
+/** Where chunks begin is what addresses are made of. The last one of a lower rate may end by a picture of it later or earlier. */
+function chunksOf({ segments }: VideoTrack | AudioTrack): string {
+  return segments.map(({ start }) => start).join(' ')
+}
+
+function pictureOf(levels: readonly Level[]): Xml['attributes'] {
+  const tracks = levels.flatMap(({ track }) => (track.kind === 'video' ? [track] : []))
+  const widest = tracks.toSorted((a, b) => b.height - a.height || b.width - a.width)[0]!
+  return {
+    MaxWidth: Math.max(...tracks.map(({ width }) => width)),
+    MaxHeight: Math.max(...tracks.map(({ height }) => height)),
+    DisplayWidth: Math.round((widest.width * widest.sar.num) / widest.sar.den),
+    DisplayHeight: widest.height,
+  }
+}
+
+function qualityLevel({ track, bitrate }: Level, Index: number): Xml {
+  const CodecPrivateData = track.codecPrivateData.toUpperCase()
+  if (track.kind === 'video') {
+    const { width: MaxWidth, height: MaxHeight } = track
+    return element('QualityLevel', {
+      Index,
+      Bitrate: bitrate,
+      FourCC: 'H264',
+      MaxWidth,
+      MaxHeight,
+      CodecPrivateData,
+      NALUnitLengthField: 4,
+    })
+  }
+  const { channels, sampleRate } = track.format
+  return element('QualityLevel', {
+    Index,
+    Bitrate: bitrate,
+    FourCC: 'AACL',
+    SamplingRate: sampleRate,
+    Channels: channels,
+    BitsPerSample: 16,
+    PacketSize: channels * 2,
+    // 2.2.2.5: 255 = described by FourCC.
+    AudioTag: 255,
+    CodecPrivateData,
+  })
+}

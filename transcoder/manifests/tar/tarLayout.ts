@@ -1,0 +1,36 @@
+// In charge of: where each member of the tar of a presentation lies.
+// Not in charge of: the bytes around members (contract/formats/tarHeader.ts), members' bytes, sending them anywhere (transcoder/segmenter).
+import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
+import type { ByteSpan } from '../presentation/presentation.ts'
+
+/** 1980-01-01: the same in every run; tar warns of anything before. */
+const TIME = 315_532_800
+
+export class TarLayout {
+  readonly spans = new Map<string, ByteSpan>()
+  #at = 0
+
+  /** Bytes of the whole up to now. */
+  get bytes(): number {
+    return this.#at
+  }
+
+  /** What goes in front of a member's bytes. `size` in bytes. Throws RangeError for a name that is there already. */
+  header(path: string, size: number): Uint8Array {
+    if (this.spans.has(path)) throw new RangeError(`the tar has ${path} already`)
+    const bytes = tarHeader({ path, size, modified: TIME })
+    this.spans.set(path, { offset: this.#at + bytes.length, bytes: size })
+    this.#at += bytes.length + size + tarPadding(size)
+    return bytes
+  }
+
+  /** What goes behind a member's bytes. */
+  padding(size: number): Uint8Array {
+    return new Uint8Array(tarPadding(size))
+  }
+
+  end(): Uint8Array {
+    this.#at += TAR_END_BYTES
+    return new Uint8Array(TAR_END_BYTES)
+  }
+}

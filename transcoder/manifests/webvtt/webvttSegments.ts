@@ -1,0 +1,30 @@
+// In charge of: one channel's cues as files of WebVTT: one for each segment of the presentation, and a whole one.
+// Not in charge of: the text of a file (webvttWriter.ts), storing them (transcoder/segmenter).
+import { cuesBetween, webvtt } from './webvttWriter.ts'
+import type { CaptionChannelCues } from '../../formats/cea/captionDecoder.ts'
+
+/** A segment of the presentation. Milliseconds. */
+export interface TextSpan {
+  start: number
+  duration: number
+}
+
+export interface TextFiles {
+  /** One for each span. */
+  segments: string[]
+  whole: string
+}
+
+/** `mapMpegts`: the PTS of presentation time 0 in the segments of media. A cue over a boundary is in both files. */
+export function textFiles(
+  { cues }: Pick<CaptionChannelCues, 'cues'>,
+  spans: readonly TextSpan[],
+  mapMpegts: number,
+): TextFiles {
+  return {
+    segments: spans.map(({ start, duration }) =>
+      webvtt(cuesBetween(cues, start / 1000, (start + duration) / 1000), mapMpegts),
+    ),
+    whole: webvtt(cues),
+  }
+}

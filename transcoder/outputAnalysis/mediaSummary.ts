@@ -1,0 +1,68 @@
+// In charge of: what was probed and counted of written media, in the words of an answer.
+// Not in charge of: probing and counting.
+import type { AudioFacts, MediaFacts, VideoFacts } from '#contract/task/mediaFacts.ts'
+import { HDR_NAMES } from '../plan/video/hdr.ts'
+import type { AudioStream, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
+import type { Rational } from '../formats/rational.ts'
+import { multiply, ratio, toNumber } from '../formats/rational.ts'
+import { ratioText } from '../plan/estimate/describePlan.ts'
+import type { Counts } from '../formats/metering/byteCounts.ts'
+
+/** To a tenth of a kilobit per second. */
+export function kbps(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+/** Milliseconds are as exact as containers are. */
+export function roundSeconds(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
+
+/** Of coded video or sound alone; `seconds` of the whole where the track's own are not known. */
+function rateOf(counts: Counts | null, stream: VideoStream | AudioStream, seconds: number): number {
+  const { tracks = [] } = counts ?? {}
+  const track = tracks.find(({ id }) => id !== null && id === stream.id) ?? tracks[stream.index]
+  const length = track?.seconds ?? stream.durationSeconds ?? seconds
+  return track === undefined || length <= 0 ? 0 : kbps(track.bytes / 125 / length)
+}
+
+export interface Probed {
+  media: MediaInfo
+  counts: Counts | null
+  /** Of the whole output. */
+  seconds: number
+  codecString: string | null
+  /** As it was counted; null = as the container says it. */
+  frameRate: Rational | null
+}
+
+export function tracksOf(probed: Probed): Pick<MediaFacts, 'video' | 'audio'> {
+  const { media, counts, seconds } = probed
+  return {
+    video: media.video === null ? null : videoFacts(media.video, probed),
+    audio: media.audio.map((stream): AudioFacts => ({
+      codec: stream.codec,
+      channels: stream.channels,
+      sample_rate: stream.sampleRate,
+      bitrate_kbps: rateOf(counts, stream, seconds),
+      language: stream.language === 'und' ? null : stream.language,
+    })),
+  }
+}
+
+function videoFacts(video: VideoStream, { counts, seconds, codecString, frameRate }: Probed): VideoFacts {
+  const rate = frameRate ?? video.frameRate ?? ratio(0, 1)
+  const { width, height } = video
+  return {
+    codec: video.codec,
+    codec_string: codecString,
+    width,
+    height,
+    display_aspect_ratio: ratioText(multiply(video.sar, ratio(width, height))),
+    frame_rate: ratioText(rate, '/'),
+    frames_per_second: roundSeconds(toNumber(rate)),
+    scan: ['tt', 'bb', 'tb', 'bt'].includes(video.fieldOrder) ? 'interlaced' : 'progressive',
+    dynamic_range: HDR_NAMES[video.colorTransfer ?? ''] ?? 'sdr',
+    bitrate_kbps: rateOf(counts, video, seconds),
+  }
+}

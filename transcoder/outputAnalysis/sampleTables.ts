@@ -1,0 +1,63 @@
+// In charge of: what the sample tables of a finished mp4 say: bytes of each track, and by the second (ISO/IEC 14496-12, 8.6 and 8.7).
+// Not in charge of: whether the file is whole (mp4FileCheck.ts), fragmented files.
+import { open } from 'node:fs/promises'
+import type { Box } from '../mp4FileCheck.ts'
+import { children, find, nameAt, need, viewOf } from '../formats/mp4/boxReader.ts'
+import { avcFrom, hevcFrom } from '../formats/mp4/codecConfig.ts'
+import type { Counts, TrackCount } from '../formats/metering/byteCounts.ts'
+import { Seconds } from '../formats/metering/bytesPerSecond.ts'
+
+/** Of a day with 60 pictures a second; a header beyond that is none of ours. */
+const LARGEST_MOOV = 256 * 1024 * 1024
+const VISUAL_ENTRY = 78
+
+/** Null where there is no header that could be read. Throws StreamError where it is damaged. */
+export async function countMp4(path: string, boxes: readonly Box[]): Promise<Counts | null> {
+  const box = boxes.find(({ type }) => type === 'moov')
+  if (box === undefined || box.size > LARGEST_MOOV) return null
+  const moov = Buffer.alloc(box.size)
+  const file = await open(path, 'r')
+  try {
+    await file.read(moov, 0, box.size, box.offset)
+  } finally {
+    await file.close()
+  }
+  const seconds = new Seconds()
+  const tracks = [...children(moov, 8)]
+    .filter(({ name }) => name === 'trak')
+    .map(({ body }) => countTrack(body, seconds))
+  return { tracks, seconds, codecString: tracks.find(({ codec }) => codec !== null)?.codec ?? null }
+}
+
+function countTrack(trak: Uint8Array, seconds: Seconds): TrackCount & { codec: string | null } {
+  const mdhd = need(trak, 'mdia', 'mdhd')
+  const timescale = viewOf(mdhd).getUint32(mdhd[0] === 1 ? 20 : 12)
+  const table = need(trak, 'mdia', 'minf', 'stbl')
+  const stts = viewOf(need(table, 'stts'))
+  const stsz = viewOf(need(table, 'stsz'))
+  // 8.7.3.2: 0 = each sample has a size of its own.
+  const [same, count] = [stsz.getUint32(4), stsz.getUint32(8)]
+  let bytes = 0
+  let time = 0
+  let sample = 0
+  for (let entry = 0, at = 8; entry < stts.getUint32(4); entry++, at += 8) {
+    const delta = stts.getUint32(at + 4)
+    for (let left = stts.getUint32(at); left > 0 && sample < count; left--, sample++) {
+      const size = same === 0 ? stsz.getUint32(12 + sample * 4) : same
+      seconds.add(time / timescale, size)
+      bytes += size
+      time += delta
+    }
+  }
+  return { id: null, bytes, seconds: time / timescale, codec: codecOf(trak) }
+}
+
+/** RFC 6381, of video that has such a name. */
+function codecOf(trak: Uint8Array): string | null {
+  if (nameAt(need(trak, 'mdia', 'hdlr'), 8) !== 'vide') return null
+  const entry = children(need(trak, 'mdia', 'minf', 'stbl', 'stsd'), 8).next().value
+  const boxes = entry?.body.subarray(VISUAL_ENTRY) ?? new Uint8Array()
+  const avc = entry?.name === 'avc1' ? find(boxes, 'avcC') : null
+  const hevc = entry?.name === 'hvc1' ? find(boxes, 'hvcC') : null
+  return avc === null ? (hevc === null ? null : hevcFrom(hevc).codec) : avcFrom(avc).codec
+}

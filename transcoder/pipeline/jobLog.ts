@@ -1,0 +1,164 @@
+// In charge of: an attempt's log for the owner of the job: what the transcoder said, every program that it ran, within bounds
+// and without secrets, addresses or paths of this machine.
+// Not in charge of: sending it (runTask.ts), the operator's log (log.ts), which has the same lines.
+import { basename } from 'node:path'
+import { MAX_LOG_BYTES, type AttemptLog } from '#contract/task/reportSchemas.ts'
+import { printableCommand } from '../ffmpeg/printableCommand.ts'
+import type { Programs, RunEnd, RunStart } from '../ffmpeg/run.ts'
+import type { Log, LogFields } from '../log.ts'
+
+type Line = AttemptLog['lines'][number]
+
+interface Run {
+  purpose: string
+  command: string
+  began: number
+  end: { seconds: number; code: number | null } | null
+}
+
+/** Characters of one command: a ladder of sixteen renditions has some 30,000. */
+const LONGEST_COMMAND = 48_000
+const LONGEST_MESSAGE = 4000
+/** Characters of what ffmpeg said at a bad end. */
+const LAST_WORDS = 2000
+/** The schema's bounds (contract/task/reportSchemas.ts). */
+const MOST_COMMANDS = 400
+const MOST_LINES = 4000
+/** Commands take two thirds of what there is at most; lines take the rest. */
+const COMMANDS_BYTES = Math.floor((MAX_LOG_BYTES * 2) / 3)
+/** What JSON adds around the lists. */
+const FRAME_BYTES = 1024
+/** In memory: a source with thousands of segments is joined by as many runs. */
+const MOST_KEPT = 2 * MOST_LINES
+
+export class JobLog {
+  engine: string | null = null
+  /** Removed from all that is told. */
+  readonly #hidden: readonly string[]
+  /** A directory of the attempt's own: paths below it are shown relative to it. */
+  directory: string | null = null
+  readonly #runs: Run[] = []
+  readonly #lines: Line[] = []
+  readonly #now: () => number
+  #changes = 0
+
+  constructor(hidden: readonly string[], now = () => performance.now()) {
+    this.#hidden = hidden
+    this.#now = now
+  }
+
+  /** How often something was added. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** The same programs; every run of them is told here, and to `onStart`. */
+  watch<P extends Programs>(programs: P, onStart: (purpose: string) => void): P {
+    return {
+      ...programs,
+      onRun: (start: RunStart) => {
+        const end = this.#begin(start)
+        onStart(start.purpose)
+        return end
+      },
+    }
+  }
+
+  #begin({ program, args, purpose }: RunStart): (end: RunEnd) => void {
+    const run: Run = {
+      purpose,
+      command: this.#clean(printableCommand(basename(program), withoutLists(args))).slice(0, LONGEST_COMMAND),
+      began: this.#now(),
+      end: null,
+    }
+    keep(this.#runs, run)
+    this.#changes += 1
+    return ({ code, stderr }) => {
+      this.#changes += 1
+      run.end = { seconds: (this.#now() - run.began) / 1000, code }
+      if (code !== 0 && stderr !== '') this.#add('warn', `${purpose}: ${stderr.slice(-LAST_WORDS).trim()}`)
+    }
+  }
+
+  /** A log that writes to `log` and here. */
+  tee(log: Log): Log {
+    const line = (level: Line['level']) => (message: string, fields?: LogFields) => {
+      log[level](message, fields)
+      this.#add(level, [message, ...Object.entries(fields ?? {}).flatMap(told)].join(' '))
+    }
+    // Fields that every line has are the operator's: the owner knows the job and the attempt.
+    return {
+      info: line('info'),
+      warn: line('warn'),
+      error: line('error'),
+      with: (fields) => this.tee(log.with(fields)),
+    }
+  }
+
+  #add(level: Line['level'], message: string): void {
+    this.#changes += 1
+    const text = this.#clean(message).slice(0, LONGEST_MESSAGE)
+    keep(this.#lines, { time: new Date().toISOString(), level, message: text })
+  }
+
+  /** As it is now: a command that still runs has no exit code, and the seconds so far. */
+  snapshot(): AttemptLog {
+    const commands = this.#runs.map(({ purpose, command, began, end }) => ({
+      purpose,
+      command,
+      seconds: end?.seconds ?? (this.#now() - began) / 1000,
+      exit_code: end?.code ?? null,
+    }))
+    const kept = fitting(commands, MOST_COMMANDS, COMMANDS_BYTES)
+    const left = MAX_LOG_BYTES - FRAME_BYTES - bytesOf(kept)
+    return { engine: this.engine, commands: kept, lines: fitting(this.#lines, MOST_LINES, left) }
+  }
+
+  #clean(text: string): string {
+    let clean = text
+    for (const secret of this.#hidden) if (secret.length >= 6) clean = clean.replaceAll(secret, '***')
+    if (this.directory !== null) clean = clean.replaceAll(`${this.directory}/`, '')
+    return (
+      clean
+        .replaceAll(/\b(?!file:|http:\/\/loopback\/\*\*\*)[a-z][a-z0-9+.-]*:\/\/[^\s'"<>]*/gi, '[address]')
+        // Paths of two elements and more, where a path can begin.
+        .replaceAll(/(?<=^|[\s'"=:(])\/(?:[^\s'"/:)]+\/)+[^\s'":)]*/g, '[path]')
+    )
+  }
+}
+
+/** Thousand characters each time, and the same in every command: what a hostile source may not make ffmpeg open. */
+const LISTS = new Set(['-protocol_whitelist', '-format_whitelist', '-codec_whitelist'])
+
+function withoutLists(args: readonly string[]): string[] {
+  return args.filter((word, index) => !LISTS.has(word) && !LISTS.has(args[index - 1] ?? ''))
+}
+
+/** A fixed number in memory: the oldest but for the first half go. */
+function keep<T>(list: T[], entry: T): void {
+  if (list.length >= MOST_KEPT) list.splice(MOST_KEPT / 2, 1)
+  list.push(entry)
+}
+
+function told([name, value]: [string, LogFields[string]]): string[] {
+  // Commands are told by themselves.
+  return name === 'command' || value === undefined || value === null || value === '' ? [] : [`${name}=${String(value)}`]
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/** As many entries as fit: of a list that is too long its beginning and its end, half and half. */
+function fitting<T>(list: readonly T[], most: number, bytes: number): T[] {
+  const first: T[] = []
+  const last: T[] = []
+  let left = bytes
+  for (let low = 0, high = list.length - 1; low <= high && first.length + last.length < most;) {
+    const fromStart = first.length <= last.length
+    const entry = list[fromStart ? low++ : high--]!
+    left -= bytesOf(entry) + 1
+    if (left < 0) break
+    if (fromStart) first.push(entry)
+    else last.push(entry)
+  }
+  return [...first, ...last.toReversed()]
+}

@@ -1,0 +1,94 @@
+// In charge of: an encoder's transport stream on its way through our multiplexer to its file, and the warning about what came too late.
+// Not in charge of: packets and their order (mux/).
+/* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
+import { open } from 'node:fs/promises'
+import type { Warning } from '#contract/errorCodes.ts'
+import type { ServiceSpec } from '#contract/job/jobSpec.ts'
+import { TaskError } from '../errors.ts'
+import type { Cue } from '../formats/scte35/cueScan.ts'
+import { Multiplexer, type MultiplexOptions } from '../formats/tsMultiplexer/multiplexer.ts'
+import { toNumber } from '../formats/rational.ts'
+import type { OutputPlan, Plan, VideoPlan } from '../plan/model/plan.ts'
+
+/** EN 300 468, table 89: television, in MPEG-2, H.264 or HEVC, and from 720 lines on in high definition. */
+function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): number {
+  if (codec === 'hevc') return 0x1f
+  if (codec === 'h264') return height >= 720 ? 0x19 : 0x16
+  return height >= 720 ? 0x11 : 0x01
+}
+
+/** Of a plan that was made before it said so. */
+const EARLIER: ServiceSpec = {
+  ...{ profile: null, name: 'Service', provider: 'Splicepoint', id: 1, transportStreamId: 1 },
+  ...{ mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 },
+}
+
+/** Of one output. */
+export interface Late {
+  path: string
+  count: number
+}
+
+/** None where every access unit was in time. */
+export function lateWarnings(found: readonly Late[]): Warning[] {
+  if (found.length === 0) return []
+  const counts = found.map(({ path, count }) => `${count} of ${path}`).join(', ')
+  const message = `The encoder exceeded its rate: access units reach a decoder after their decoding time (${counts}). A higher video_bitrate avoids it.`
+  return [{ code: 'access_units_late', message }]
+}
+
+/** What the plan says of an output's multiplex. */
+export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly Cue[]): MultiplexOptions {
+  const { video, audio, muxRateKbps } = output
+  const service = plan.service ?? EARLIER
+  return {
+    rateKbps: muxRateKbps,
+    video: {
+      codec: video.codec,
+      maxKbps: video.maxKbps,
+      bufferBits: video.bufferBits,
+      framesPerSecond: toNumber(video.frameRate),
+      hasHrd: video.codec !== 'mpeg2' && video.mode === 'cbr',
+    },
+    audio,
+    profile: service.profile,
+    service: {
+      ...{ stream: service.transportStreamId, id: service.id, name: service.name, provider: service.provider },
+      type: serviceType(video),
+    },
+    mapPid: service.mapPid,
+    videoPid: service.videoPid,
+    audioPid: service.audioPid,
+    cues: plan.cues === null ? null : { ...plan.cues, list: cues },
+  }
+}
+
+/** Writes the multiplex to a new file. The next bytes are taken once the last ones are written. Returns access units that came too late. */
+export async function convey(
+  stream: AsyncIterable<Uint8Array>,
+  file: string,
+  options: MultiplexOptions,
+  largestBytes: number,
+): Promise<number> {
+  const multiplexer = new Multiplexer(options)
+  const out = await open(file, 'wx')
+  let written = 0
+  const write = async (parts: Iterable<Uint8Array>): Promise<void> => {
+    for (const part of parts) {
+      written += part.length
+      // prlimit holds for files that ffmpeg writes, not for this one.
+      if (written > largestBytes) throw new TaskError('output_too_large', 'An output exceeded its maximum size.')
+      await out.appendFile(part)
+    }
+  }
+  try {
+    for await (const chunk of stream) await write(multiplexer.push(chunk))
+    await write(multiplexer.end())
+    return multiplexer.late
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOSPC') throw error
+    throw new TaskError('disk_full', 'The transcoder ran out of disk space.', { cause: error })
+  } finally {
+    await out.close()
+  }
+}

@@ -1,0 +1,234 @@
+// In charge of: spelling a plan as the arguments of one ffmpeg process: one decode, as many encodes as there are outputs.
+// Not in charge of: deciding anything, running anything.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { audioEncoder, videoEncoder } from './encoderArgs.ts'
+import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
+import { shareFilters } from './filterGraph.ts'
+import { audioPad, videoPad } from '../streams/programSelection.ts'
+import { plannedFiles } from '../model/plannedFiles.ts'
+import {
+  captionArgs,
+  encoderStream,
+  segmentArgs,
+  segmentEncodes,
+  segmentOutputs,
+  subtitleArgs,
+  trimDelay,
+} from './segmentArgs.ts'
+import { deepProbe } from '../streams/audioStreamCount.ts'
+import { streams } from '../model/plannedPipes.ts'
+import { pictureArgs, thumbnailBranches } from './thumbnailArgs.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, StreamPlan, VideoPlan } from '../model/plan.ts'
+
+export interface Ends {
+  /** Address or `file:` URL of the source. */
+  input: string
+  /** Security flags that belong before the input (ffmpeg/inputAllowlist.ts). */
+  inputFlags: readonly string[]
+  /**
+   * Absolute paths or `pipe:` and the number of a descriptor, one for each file of the plan, in the order of `plannedFiles`;
+   * behind them pipes only, one for each of its `streams`.
+   */
+  outputs: readonly string[]
+  /** Absolute path of a PNG that we wrote; needed where the plan has a logo. */
+  logo?: string
+  /** Threads for each codec; 0 = as many as ffmpeg likes. Give it where the machine shows more cores than may be used. */
+  threads: number
+  /** Cores that may be used, which x265 cannot find out where a sandbox forbids to ask; missing = it asks. */
+  cores?: number
+}
+
+export function ffmpegArgs(plan: Plan, ends: Ends): string[] {
+  const threads = ends.threads > 0 ? ['-threads', `${ends.threads}`] : []
+  return [
+    // Never ask, never wait for a key.
+    ...['-nostdin', '-hide_banner', '-y'],
+    // Warnings are what an exit is explained with, and every one of them is counted; silence that fills gaps is told at this
+    // level alone (damage/). Statistics go to the progress pipe only.
+    ...['-loglevel', 'repeat+level+verbose', '-nostats', '-progress', 'pipe:1', '-stats_period', '0.5'],
+    ...(ends.threads > 0 ? ['-filter_complex_threads', `${ends.threads}`] : []),
+    ...threads,
+    ...ends.inputFlags,
+    // The AC-3 decoder compresses dynamics by default; the output should sound like the source.
+    ...(plan.disableDrc ? ['-drc_scale', '0'] : []),
+    // Pictures start at 0: otherwise a video that begins 20 ms after its audio gets an extra first frame.
+    ...(plan.videoOffsetSeconds === 0 ? [] : ['-itsoffset', seconds(-plan.videoOffsetSeconds)]),
+    // As far as the probe looked, or a stream that begins late would be mapped in vain.
+    ...(plan.deepProbe ? deepProbe : []),
+    ...['-i', ends.input],
+    ...logoInput(plan, ends),
+    ...graphs(plan).flatMap((graph) => ['-filter_complex', graph]),
+    ...plan.outputs.flatMap((output, position) => [
+      ...outputArgs(plan, output, position, ends.cores),
+      ...threads,
+      target(ends.outputs[position]),
+    ]),
+    // The same decode serves the audio files; they come behind the outputs (plannedFiles.ts).
+    ...plan.audioFiles.flatMap((file, position) => [
+      ...audioFileArgs(file, position),
+      ...threads,
+      target(ends.outputs[plan.outputs.length + position]),
+    ]),
+    ...segmented(plan, ends, threads),
+  ]
+}
+
+/** Segmented output: one encode for each rendition's video and for each audio track, behind the files. */
+function segmented(plan: Plan, ends: Ends, threads: readonly string[]): string[] {
+  const listed = streams(plan)
+  const first = plannedFiles(plan).length
+  const pipe = (wanted: (stream: StreamPlan) => boolean) => {
+    const target = ends.outputs[first + listed.findIndex(wanted)]
+    // tee would read a path's characters in ways of its own.
+    if (target === undefined || !/^pipe:\d+$/.test(target)) throw new TypeError('every stream needs a pipe')
+    return target
+  }
+  return [
+    ...segmentOutputs(plan).flatMap((output) => [
+      ...threads,
+      ...segmentArgs(
+        plan,
+        output.map(({ encode }) => encode),
+        [
+          ...output.flatMap(({ encode, position }) => (encode.video === null ? [] : [`v${position}`])),
+          ...output.flatMap(({ encode, position }) => encode.audio.map((_track, order) => `a${position}_${order}`)),
+        ],
+        ({ rendition }, form) =>
+          pipe((each) => each.kind === 'rendition' && each.rendition === rendition && each.form === form),
+        ends.cores,
+      ),
+    ]),
+    ...(plan.packaging?.textTracks === true
+      ? captionArgs(
+          plan,
+          pipe(({ kind }) => kind === 'captions'),
+        )
+      : []),
+    ...(plan.packaging?.subtitles ?? []).flatMap(({ stream }, track) =>
+      subtitleArgs(
+        stream,
+        pipe((each) => each.kind === 'subtitles' && each.track === track),
+      ),
+    ),
+    ...(plan.packaging?.thumbnails == null ? [] : (['thumbnails', 'poster'] as const)).flatMap((label) =>
+      pictureArgs(
+        label,
+        pipe(({ kind }) => kind === label),
+      ),
+    ),
+  ]
+}
+
+/** What the graph leads to: the outputs, or the renditions of segmented output. */
+function encodes(plan: Plan): { video: VideoPlan | null; audio: AudioPlan[]; trimmed: boolean }[] {
+  return plan.packaging === null ? plan.outputs.map((output) => ({ ...output, trimmed: false })) : segmentEncodes(plan)
+}
+
+/**
+ * One for the video and one for each audio stream: ffmpeg sets a graph up anew when the channels of its source change on the way, and
+ * ffmpeg 7 ends with SIGABRT where one of several inputs has nothing to give.
+ */
+function graphs(plan: Plan): string[] {
+  const wanted = encodes(plan)
+  const pictures = wanted.flatMap(({ video }, position) => (video === null ? [] : [{ video, position }]))
+  const video = pictures.map(({ video, position }) => ({
+    filters: videoFilters(plan, video),
+    label: video.logo === null ? `v${position}` : `b${position}`,
+  }))
+  const tracks = [
+    ...wanted.flatMap(({ audio, trimmed }, position) =>
+      audio.map((track, order) => ({ track, label: `a${position}_${order}`, more: trimmed ? trimDelay(track) : [] })),
+    ),
+    ...plan.audioFiles.map((file, position) => ({ track: file.audio, label: `f${position}`, more: [] })),
+  ]
+  const logos = pictures.flatMap(({ video: { logo }, video, position }) =>
+    logo === null ? [] : [{ logo, position, filters: logoFilters(plan, video, logo), label: `l${position}` }],
+  )
+  const audio = plan.sourceAudio.map((stream) =>
+    shareFilters(
+      `[${audioPad(plan.pids, stream)}]`,
+      tracks
+        .filter(({ track }) => track.sourceStream === stream)
+        .map(({ track, label, more }) => ({ filters: [...audioFilters(track), ...more], label })),
+      'asplit',
+    ),
+  )
+  return [
+    [
+      ...shareFilters(`[${videoPad(plan.pids)}]`, [...video, ...thumbnailBranches(plan)], 'split'),
+      // Over the finished picture, so that bars, turns and fields do not move it.
+      ...shareFilters('[1:v:0]', logos, 'split'),
+      ...logos.map(({ logo, position }) => `[b${position}][l${position}]${overlay(plan, logo)}[v${position}]`),
+    ],
+    ...audio,
+  ].flatMap((chains) => (chains.length === 0 ? [] : chains.join(';')))
+}
+
+/** The logo is input 1: a file of our own, read by one demuxer and one decoder. */
+function logoInput(plan: Plan, ends: Ends): string[] {
+  if (encodes(plan).every(({ video }) => (video?.logo ?? null) === null)) return []
+  return [
+    ...['-protocol_whitelist', 'file', '-format_whitelist', 'png_pipe', '-codec_whitelist', 'png', '-f', 'png_pipe'],
+    ...['-i', target(ends.logo)],
+  ]
+}
+
+function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: number | undefined): string[] {
+  return [
+    ...['-map', `[v${position}]`],
+    ...output.audio.flatMap((_track, order) => ['-map', `[a${position}_${order}]`]),
+    ...(plan.subtitles ?? []).flatMap(({ pid }) => ['-map', `0:i:${pid}`]),
+    // Nothing of the source's own text: titles may be private, and chapters would become a track.
+    ...['-map_metadata', '-1', '-map_chapters', '-1'],
+    ...videoEncoder(plan, output.video, cores),
+    ...output.audio.flatMap(audioEncoder),
+    ...subtitles(plan),
+    ...(output.container === 'mp4' ? mp4(output) : encoderStream),
+  ]
+}
+
+function audioFileArgs(file: AudioFilePlan, position: number): string[] {
+  return [
+    ...['-map', `[f${position}]`, '-map_metadata', '-1', '-map_chapters', '-1'],
+    ...audioEncoder(file.audio, 0),
+    ...['-fflags', '+bitexact'],
+    // ipod = mp4 with the brand that players of .m4a ask for. The other two are their frames, one after another.
+    ...(file.container === 'm4a' ? ['-movflags', '+faststart', '-f', 'ipod'] : ['-f', file.container]),
+  ]
+}
+
+/** As they are. Their descriptors need the languages, which go with the rest of the metadata. */
+function subtitles({ subtitles: copied = [] }: Plan): string[] {
+  if (copied.length === 0) return []
+  return [
+    ...['-c:s', 'copy'],
+    ...copied.flatMap(({ languages }, order) =>
+      languages === null ? [] : [`-metadata:s:s:${order}`, `language=${languages}`],
+    ),
+  ]
+}
+
+function mp4(output: OutputPlan): string[] {
+  return [
+    // No version of a tool and no clock in the file.
+    ...['-fflags', '+bitexact'],
+    // Apple's players take hvc1 only; ffmpeg's default is hev1.
+    ...(output.video.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
+    // Reserved: the header is in front and every byte behind it is final once written. Else: moved to the front at the end.
+    ...(output.headerReserveBytes === null
+      ? ['-movflags', '+faststart']
+      : ['-moov_size', `${output.headerReserveBytes}`]),
+    ...['-f', 'mp4'],
+  ]
+}
+
+/** `file:` and absolute, so that a name with a colon or a dash in front is a file and nothing else. */
+function target(path: string | undefined): string {
+  if (path !== undefined && /^pipe:\d+$/.test(path)) return path
+  if (path === undefined || !path.startsWith('/')) throw new TypeError('every file needs an absolute path')
+  return `file:${path}`
+}
+
+function seconds(value: number): string {
+  return value.toFixed(6)
+}

@@ -1,0 +1,223 @@
+// In charge of: the filters of one video or audio stream, in order. Numbers and names from our own tables only: no text of a job.
+// Not in charge of: size and colours (scaleFilters.ts), sharing them between outputs (filterGraph.ts).
+import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
+import { usualMix } from '../audio/downmix.ts'
+import { CEILING_DB } from '../audio/loudnessGain.ts'
+import type { AudioPlan, LogoPlan, MixPlan, Plan, VideoPlan } from '../model/plan.ts'
+import { swscaleMatrix } from './colorNames.ts'
+import { sameRatio } from '../../formats/rational.ts'
+import { scale, toneMap } from './scaleFilters.ts'
+
+/** mode is always given: bwdif's default is one picture per field. */
+function deinterlacer(plan: Plan, video: VideoPlan): string[] {
+  const { parity, frames, clearFlag } = plan.fields
+  switch (video.deinterlace) {
+    case 'none':
+      // Scalers and encoders would follow the flag.
+      return clearFlag ? ['setparams=field_mode=prog'] : []
+    case 'frames':
+      return [`bwdif=mode=send_frame:parity=${parity}:deint=${frames}`]
+    case 'fields':
+      return [`bwdif=mode=send_field:parity=${parity}:deint=${frames}`]
+    case 'telecine':
+      // Fields are matched to film pictures, what stays combed (an edit) is deinterlaced, one picture in five is a repeat.
+      return [
+        `fieldmatch=order=${parity}:combmatch=full`,
+        `bwdif=mode=send_frame:parity=${parity}:deint=interlaced`,
+        'decimate',
+      ]
+  }
+}
+
+const weaves = { tff: 'interleave_top', bff: 'interleave_bottom' } as const
+
+/** Alternate lines of two pictures become one of half the rate; the low-pass keeps fine lines from flickering. */
+function weave(video: VideoPlan): string[] {
+  if (video.scan === 'progressive' || video.deinterlace !== 'fields') return []
+  return ['format=yuv420p', `tinterlace=mode=${weaves[video.scan]}:flags=low_pass_filter`]
+}
+
+/** Each picture twice, where the codec has no rate for half as many. */
+function repeat({ frameRate, pictureRate }: VideoPlan): string[] {
+  return sameRatio(frameRate, pictureRate) ? [] : [`fps=${frameRate.num}/${frameRate.den}:start_time=0`]
+}
+
+/** The output's pictures in their number, as they come. */
+export function beginning(plan: Plan, video: VideoPlan): string[] {
+  // Fields that are woven together again are pictures of their own until then.
+  const perFrame = video.scan !== 'progressive' && video.deinterlace === 'fields' ? 2 : 1
+  return [
+    ...deinterlacer(plan, video),
+    // Constant rate, from 0: a picture that begins late is held. Before scaling, so that dropped frames cost nothing.
+    `fps=${video.pictureRate.num * perFrame}/${video.pictureRate.den}:start_time=0`,
+  ]
+}
+
+/** What is seen of a picture, and how it stands. */
+export function framing(plan: Plan, video: VideoPlan): string[] {
+  return [...turns[video.turn], ...mirrors[video.mirror], ...crop(plan, video)]
+}
+
+export function videoFilters(plan: Plan, video: VideoPlan): string[] {
+  const { color } = video
+  const bars = video.pictureWidth !== video.width || video.pictureHeight !== video.height
+  const field = video.scan === 'progressive' ? '' : `field_mode=${video.scan}:`
+  return [
+    ...beginning(plan, video),
+    ...framing(plan, video),
+    ...toneMap(plan),
+    ...scale(plan, video),
+    // Even offsets: chroma has half the resolution.
+    ...(bars
+      ? [
+          `pad=${video.width}:${video.height}:${centre(video.width, video.pictureWidth)}:${centre(video.height, video.pictureHeight)}:color=${grey(plan, video.barPercent)}`,
+        ]
+      : []),
+    ...weave(video),
+    ...repeat(video),
+    // The default limit of 100 would round fractions such as 4096:3645.
+    `setsar=${video.sar.num}/${video.sar.den}:max=65535`,
+    `format=${plan.picture.hdr === null ? 'yuv420p' : 'yuv420p10le'}`,
+    // The tags on the frames, as the encoder's flags have them too (encoderArgs.ts): with 5.1.9 and 7.0 either alone was enough.
+    `setparams=${field}range=tv:colorspace=${color.matrix}:color_primaries=${color.primaries}:color_trc=${color.transfer}`,
+  ]
+}
+
+const turns = {
+  0: [],
+  90: ['transpose=dir=clock'],
+  // Half a turn is both mirrors.
+  180: ['hflip', 'vflip'],
+  270: ['transpose=dir=cclock'],
+} as const
+const mirrors = { none: [], horizontal: ['hflip'], vertical: ['vflip'] } as const
+
+/** Pixels of the upright source as it is turned. */
+function turnedSize(plan: Plan, video: VideoPlan): [width: number, height: number] {
+  const { width, height } = plan.picture
+  return video.turn === 90 || video.turn === 270 ? [height, width] : [width, height]
+}
+
+function crop(plan: Plan, video: VideoPlan): string[] {
+  const [width, height] = turnedSize(plan, video)
+  if (video.cropWidth === width && video.cropHeight === height) return []
+  return [`crop=w=${video.cropWidth}:h=${video.cropHeight}`]
+}
+
+/** pad converts it to the picture's limited range: 0xffffff becomes a luma of 235. In HDR, that would glare: SDR white is the most. */
+function grey({ picture: { hdr } }: Plan, percent: number): string {
+  const white = hdr === null ? 1 : WHITE_SIGNAL[hdr.transfer]
+  const level = Math.round((percent * 255 * white) / 100)
+    .toString(16)
+    .padStart(2, '0')
+  return level === '00' ? 'black' : `0x${level.repeat(3)}`
+}
+
+function centre(outer: number, inner: number): number {
+  return 2 * Math.floor((outer - inner) / 4)
+}
+
+export function audioFilters(audio: AudioPlan): string[] {
+  const { mix: gains = usualMix(audio.channels), silenceUntilSeconds = 0 } = audio
+  const [aligned, ...mixed] = mix(audio.sampleRate, gains, audio.codec === 'ac3' ? 'side' : 'back')
+  const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
+  return [aligned, ...silence, ...mixed, ...volume(audio, gains.limited)]
+}
+
+/**
+ * A source's audio at the outputs' rate, in their channels. Gaps become silence, and the first sample is at 0 with the first frame.
+ * In float and by gains of our own: a resampler that ffmpeg inserts would choose both by the encoder behind it.
+ * `surrounds`: ac3 has those of 5.1 as side channels, aac as back channels; the audio is the same.
+ */
+export function mix(
+  sampleRate: number,
+  { gains }: MixPlan,
+  surrounds: 'side' | 'back',
+): [aligned: string, ...mixed: string[]] {
+  const outputs = Object.entries(gains)
+  const layout = outputs.length === 2 ? 'stereo' : surrounds === 'side' ? '5.1(side)' : '5.1'
+  const named = (output: string) => (surrounds === 'back' ? output.replace(/^S/, 'B') : output)
+  return [
+    `aresample=${sampleRate}:async=1:first_pts=0`,
+    'aformat=sample_fmts=fltp',
+    `pan=${[layout, ...outputs.map(([output, shares]) => `${named(output)}=${sum(shares)}`)].join('|')}`,
+  ]
+}
+
+/** `FL+0.5*FC-0.5*SL`. */
+function sum(shares: Record<string, number>): string {
+  return Object.entries(shares)
+    .map(([name, gain], index) => {
+      const sign = gain < 0 ? '-' : index === 0 ? '' : '+'
+      return Math.abs(gain) === 1 ? `${sign}${name}` : `${sign}${Math.abs(gain)}*${name}`
+    })
+    .join('')
+}
+
+function volume(audio: AudioPlan, limited: boolean): string[] {
+  if (audio.loudness !== null) {
+    const { gainDb, limited: peaks } = audio.loudness
+    if (peaks) return limiter(gainDb, CEILING_DB, audio.sampleRate)
+    return gainDb === 0 ? [] : [`volume=${gainDb}dB`]
+  }
+  const gain = audio.volumePercent === 100 ? [] : [`volume=${audio.volumePercent / 100}`]
+  // What is added up may exceed full scale by 7.7 dB, and its codec adds to that.
+  if (limited && audio.volumePercent > 0) return [...gain, ...limit(CEILING_DB, audio.sampleRate)]
+  // Louder may clip.
+  return audio.volumePercent > 100 ? [...gain, ...limit(-1, audio.sampleRate)] : gain
+}
+
+/** A gain, and no true peak above the ceiling; both in dB. */
+export function limiter(gainDb: number, ceilingDb: number, sampleRate: number): string[] {
+  return [`volume=${gainDb}dB`, ...limit(ceilingDb, sampleRate)]
+}
+
+/** A limiter of true peaks (four times the rate sees between samples), without moving the sound. */
+function limit(ceilingDb: number, sampleRate: number): string[] {
+  const ceiling = (10 ** (ceilingDb / 20)).toFixed(6)
+  return [`aresample=${sampleRate * 4}`, `alimiter=limit=${ceiling}:level=0:latency=1`, `aresample=${sampleRate}`]
+}
+
+/** The logo in one output's size, opacity and matrix: overlay would convert it by the matrix of its own choice. */
+export function logoFilters(plan: Plan, video: VideoPlan, logo: LogoPlan): string[] {
+  if (plan.picture.hdr !== null) return hdrLogo(plan, plan.picture.hdr.transfer, video, logo)
+  const matrix = swscaleMatrix(video.color.matrix)
+  return [
+    'format=rgba',
+    ...(logo.opacity === 1 ? [] : [`colorchannelmixer=aa=${logo.opacity}`]),
+    `scale=w=${logo.width}:h=${logo.height}:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=${matrix}:out_range=limited`,
+    'format=yuva420p',
+  ]
+}
+
+/** Its white at 203 cd/m², the white of SDR material in HDR (ITU-R BT.2408). */
+function hdrLogo(
+  plan: Plan,
+  transfer: keyof typeof WHITE_SIGNAL,
+  { color }: VideoPlan,
+  { width, height, opacity }: LogoPlan,
+): string[] {
+  const size = `w=${width}:h=${height}`
+  const faded = opacity === 1 ? [] : [`colorchannelmixer=aa=${opacity}`]
+  if (plan.scaler === 'zscale')
+    return [
+      'format=rgba',
+      ...faded,
+      'format=gbrap',
+      `zscale=${size}:filter=lanczos:pin=bt709:tin=bt709:rin=full:p=bt2020:t=${transfer}:m=${color.matrix}:r=limited:npl=${WHITE_NITS}`,
+      'format=yuva420p10le',
+    ]
+  // Without it levels are lowered as they are: greys come out darker, white is right.
+  const white = WHITE_SIGNAL[transfer]
+  return [
+    'format=rgba',
+    `colorchannelmixer=rr=${white}:gg=${white}:bb=${white}:aa=${opacity}`,
+    `scale=${size}:flags=lanczos+accurate_rnd+full_chroma_int:out_color_matrix=bt2020:out_range=limited`,
+    'format=yuva420p10le',
+  ]
+}
+
+/** repeat: the one picture of the logo stands until the video ends. */
+export function overlay({ picture }: Plan, logo: LogoPlan): string {
+  return `overlay=x=${logo.x}:y=${logo.y}:format=${picture.hdr === null ? 'yuv420' : 'yuv420p10'}:eof_action=repeat`
+}

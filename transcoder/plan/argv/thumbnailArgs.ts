@@ -1,0 +1,136 @@
+// In charge of: filters and arguments of the sheets of small pictures and of the poster, which the same decode serves.
+// Not in charge of: their sizes and times (thumbnailPlan.ts), taking them out of the pipes (transcoder/segmenter).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { swscaleMatrix, zscaleMatrix } from './colorNames.ts'
+import { beginning, framing } from './filters.ts'
+import type { Plan, VideoPlan } from '../model/plan.ts'
+import type { Branch } from './filterGraph.ts'
+import { curveOf, toneMap } from './scaleFilters.ts'
+
+/** Of mjpeg, 2 (best) to 31. */
+const QUALITY = 4
+
+/** JFIF: BT.601 in full range. */
+const JPEG = ['scale=out_color_matrix=bt601:out_range=full', 'format=yuvj420p']
+
+/** Pictures as the first rendition shows them, without its logo: turned, cropped and with its bars, in square pixels. */
+export function thumbnailBranches(plan: Plan): Branch[] {
+  const thumbnails = plan.packaging?.thumbnails ?? null
+  const video = plan.packaging?.renditions.find(({ kind }) => kind === 'video')?.video ?? null
+  if (thumbnails === null || video === null) return []
+  const { width, height, columns, rows, intervalFrames, posterWidth, posterHeight, posterFrame } = thumbnails
+  return [
+    {
+      filters: [
+        ...picked(plan, video, `not(mod(n\\,${intervalFrames}))`, width, height),
+        // The last sheet is filled up with black.
+        `tile=layout=${columns}x${rows}`,
+        ...JPEG,
+      ],
+      label: 'thumbnails',
+    },
+    {
+      filters: [...picked(plan, video, `eq(n\\,${posterFrame})`, posterWidth, posterHeight), ...JPEG],
+      label: 'poster',
+    },
+  ]
+}
+
+function picked(plan: Plan, video: VideoPlan, which: string, width: number, height: number): string[] {
+  const small = {
+    ...video,
+    width,
+    height,
+    pictureWidth: even((video.pictureWidth * width) / video.width),
+    pictureHeight: even((video.pictureHeight * height) / video.height),
+  }
+  const sdr = inSdr(plan)
+  const bars = small.pictureWidth !== width || small.pictureHeight !== height
+  return [
+    // Up to here as the rendition, with which it is shared; then almost everything is dropped before anything costs.
+    ...beginning(plan, video),
+    `select=${which}`,
+    ...framing(plan, video),
+    ...inRgb(sdr, small.pictureWidth, small.pictureHeight),
+    ...(bars
+      ? [
+          `pad=${width}:${height}:${centre(width, small.pictureWidth)}:${centre(height, small.pictureHeight)}:color=${grey(video.barPercent)}`,
+        ]
+      : []),
+    'setsar=1',
+  ]
+}
+
+/** By way of RGB: from one matrix to another in one step, 7.0 leaves the matrix as it is (measured). */
+function inRgb(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
+  return [...toneMap(source), ...scale(source, width, height), 'format=gbrp']
+}
+
+/** A picture of the source as JPEG has it, for screens without HDR, in square pixels. */
+export function stillFilters(source: Pick<Plan, 'picture' | 'scaler'>, width: number, height: number): string[] {
+  return [...inRgb(source, width, height), 'setsar=1', ...JPEG]
+}
+
+/** Pictures of HDR outputs are for screens without it. */
+function inSdr(plan: Plan): Plan {
+  if (plan.picture.hdr === null || plan.scaler !== 'zscale') return plan
+  return { ...plan, picture: { ...plan.picture, conversion: 'toneMap', hdr: null } }
+}
+
+function scale({ picture }: Pick<Plan, 'picture'>, width: number, height: number): string[] {
+  const mapped = picture.conversion === 'toneMap'
+  const range = !mapped && picture.fullRange ? 'full' : 'limited'
+  const matrix = mapped ? 'bt709' : picture.matrix
+  const gamut = picture.conversion === 'gamut'
+  const read =
+    picture.rgb && !gamut
+      ? ''
+      : `:in_color_matrix=${gamut ? 'bt709' : swscaleMatrix(matrix)}:in_range=${gamut ? 'limited' : range}`
+  return [
+    ...(gamut ? narrower({ picture, range, matrix }) : []),
+    `scale=w=${width}:h=${height}:flags=lanczos+accurate_rnd+full_chroma_int${read}`,
+  ]
+}
+
+/** swscale knows no primaries. */
+function narrower({ picture, range, matrix }: { picture: Plan['picture']; range: string; matrix: string }): string[] {
+  const read = picture.rgb ? '' : `min=${zscaleMatrix(matrix)}:`
+  return [
+    ...(picture.rgb ? ['format=gbrp'] : []),
+    `zscale=${read}rin=${range}:pin=${picture.primaries}:tin=${curveOf(picture.transfer)}:p=bt709:t=bt709:m=bt709:r=limited`,
+    'format=yuv420p',
+  ]
+}
+
+function even(value: number): number {
+  return Math.max(2, 2 * Math.round(value / 2))
+}
+
+function centre(outer: number, inner: number): number {
+  return 2 * Math.floor((outer - inner) / 4)
+}
+
+function grey(percent: number): string {
+  return `0x${Math.round((percent * 255) / 100)
+    .toString(16)
+    .padStart(2, '0')
+    .repeat(3)}`
+}
+
+/** One JPEG behind the other. `label` is a result of the graph. */
+export function pictureArgs(label: 'thumbnails' | 'poster', target: string): string[] {
+  return stillArgs(`[${label}]`, [], target)
+}
+
+/** `count`: options that say how many there are. */
+export function stillArgs(pad: string, count: readonly string[], target: string): string[] {
+  return [
+    ...['-map', pad, ...count, '-map_metadata', '-1', '-map_chapters', '-1'],
+    ...['-c:v', 'mjpeg', '-q:v', `${QUALITY}`],
+    // Each picture once: the muxer would have a constant rate.
+    ...['-fps_mode', 'passthrough'],
+    // No version of a tool.
+    ...['-fflags', '+bitexact', '-flags:v', '+bitexact'],
+    ...['-f', 'image2pipe', target],
+  ]
+}

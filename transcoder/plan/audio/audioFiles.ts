@@ -1,0 +1,47 @@
+// In charge of: audio_output_path: each audio profile as a file of its own, beside the outputs that carry it.
+// Not in charge of: how a profile sounds (audioTracks.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import { audioFilePath } from '#contract/job/paths/outputNames.ts'
+import type { AudioCodec, JobSpec } from '#contract/job/jobSpec.ts'
+import { planTrack } from './audioTracks.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { AudioFilePlan } from '../model/plan.ts'
+import { outputLength } from '../streams/outputTiming.ts'
+
+const forms: Record<AudioCodec, { container: AudioFilePlan['container']; contentType: string }> = {
+  aac: { container: 'm4a', contentType: 'audio/mp4' },
+  ac3: { container: 'ac3', contentType: 'audio/ac3' },
+  mp2: { container: 'mp2', contentType: 'audio/mpeg' },
+}
+/** ADTS-like framing and MP4 tables, generously. */
+const OVERHEAD = 1.1
+const UNKNOWN_DURATION_SECONDS = 12 * 3600
+
+/** `startSeconds`: where the outputs begin on the source's clock (outputTiming.ts). */
+export function planAudioFiles(
+  spec: JobSpec,
+  media: MediaInfo,
+  startSeconds: number,
+  warnings: Warning[],
+): AudioFilePlan[] {
+  if (spec.audioDirectory === null) return []
+  return spec.audio.flatMap((profile) => {
+    const audio = planTrack(spec, profile, media, 'file', warnings)
+    if (audio === null) return []
+    const used = media.audio.filter(({ number }) => number === audio.sourceStream)
+    // A stream may end before the film does, and silence is put before one that begins late.
+    const own = used.some((stream) => stream.durationSeconds === null) ? null : outputLength(media, used, startSeconds)
+    const source = own ?? outputLength(media, [], startSeconds) ?? UNKNOWN_DURATION_SECONDS
+    const estimate = Math.max(source, audio.silenceUntilSeconds ?? 0)
+    return [
+      {
+        profile: profile.index,
+        path: audioFilePath(spec, profile),
+        ...forms[profile.codec],
+        audio,
+        durationSeconds: own,
+        expectedBytes: Math.ceil(estimate * profile.bitrateKbps * 125 * OVERHEAD + 65_536),
+      },
+    ]
+  })
+}

@@ -1,0 +1,89 @@
+// In charge of: which audio streams an output carries, and how.
+// Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { AudioProfile, JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { planDialnorm } from './dialnorm.ts'
+import { planMix } from './downmix.ts'
+import { planLoudness } from './loudnessGain.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { AudioPlan } from '../model/plan.ts'
+import { PlanError } from '../model/planError.ts'
+import { silenceUntil } from './silencePadding.ts'
+
+const SAMPLE_RATE = 48000
+/** ISO 639-2, as containers write it; "und" says nothing. Nothing else of a source's text reaches an argv. */
+const LANGUAGE = /^[a-z]{3}$/
+
+export function countAudio(streams: number): string {
+  return streams === 0 ? 'no audio streams' : streams === 1 ? '1 audio stream' : `${streams} audio streams`
+}
+
+/** The audio of one output. Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
+export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo, warnings: Warning[]): AudioPlan[] {
+  return profile.audioProfiles.flatMap((position) => {
+    const audio = spec.audio.find((candidate) => candidate.index === position)
+    const kind = spec.packaging === null ? 'file' : 'segments'
+    const track = audio === undefined ? null : planTrack(spec, audio, media, kind, warnings)
+    return track === null ? [] : [track]
+  })
+}
+
+/** null = the profile produces no audio. Throws audio_stream_missing. */
+export function planTrack(
+  spec: JobSpec,
+  audio: AudioProfile,
+  media: MediaInfo,
+  kind: 'segments' | 'file',
+  warnings: Warning[],
+): AudioPlan | null {
+  // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
+  if (audio.sourceStream === null) return null
+  const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
+  if (stream === undefined)
+    throw new PlanError(
+      'audio_stream_missing',
+      `source_stream ${audio.sourceStream} does not exist: the source has ${countAudio(media.audio.length)}; set optional on the audio profile to make the outputs without it`,
+      {
+        field: `audioProfiles[${audio.index}].source_stream`,
+        details: { source_stream: audio.sourceStream, audio_streams: media.audio.length },
+      },
+    )
+  const language =
+    stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
+  const mix = planMix(audio, stream, warnings)
+  const loudness = planLoudness(spec, { stream, mix }, warnings)
+  const normalisedLufs = loudness === null ? null : spec.loudnessLufs
+  return {
+    profile: audio.index,
+    codec: audio.codec,
+    channels: audio.channels,
+    bitrateKbps: audio.bitrateKbps,
+    sampleRate: SAMPLE_RATE,
+    sourceStream: audio.sourceStream,
+    language,
+    mix,
+    silenceUntilSeconds: silenceUntil(spec, media, stream, kind, warnings),
+    volumePercent: spec.audioVolume,
+    loudness,
+    dialnorm: planDialnorm(
+      audio,
+      stream,
+      { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs },
+      warnings,
+    ),
+  }
+}
+
+/** 2.2: a profile without source_stream is silent by absence, which is easily a mistake: say so once per profile. */
+export function warnSilentProfiles(spec: JobSpec, warnings: Warning[]): void {
+  for (const audio of spec.audio)
+    if (
+      audio.sourceStream === null &&
+      (spec.audioDirectory !== null || spec.video.some((video) => video.audioProfiles.includes(audio.index)))
+    )
+      warnings.push({
+        code: 'audio_not_produced',
+        field: `audioProfiles[${audio.index}].source_stream`,
+        message: `Audio profile ${audio.index} has no source_stream, so it produces no audio; source_stream 1 is the source's first audio stream.`,
+      })
+}

@@ -1,0 +1,272 @@
+// In charge of: how much of each channel of a source an output's channel gets (ITU-R BS.775).
+// Not in charge of: spelling it as a filter (filters.ts), reading the source's own levels (transcoder/formats/ac3.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { AudioProfile } from '#contract/job/jobSpec.ts'
+import type { AudioStream } from '../model/mediaInfo.ts'
+import type { MixPlan } from '../model/plan.ts'
+
+/** −3 dB. */
+const HALF_POWER = Math.SQRT1_2
+/** Channels of the layouts that ffmpeg has names for. LFE2 and the bottom channels of 22.2 are left out of every mix. */
+const LAYOUTS: Readonly<Record<string, string>> = {
+  mono: 'FC',
+  stereo: 'FL+FR',
+  downmix: 'DL+DR',
+  '2.1': 'FL+FR+LFE',
+  '3.0': 'FL+FR+FC',
+  '3.0(back)': 'FL+FR+BC',
+  '3.1': 'FL+FR+FC+LFE',
+  '3.1.2': 'FL+FR+FC+LFE+TFL+TFR',
+  '4.0': 'FL+FR+FC+BC',
+  '4.1': 'FL+FR+FC+LFE+BC',
+  quad: 'FL+FR+BL+BR',
+  'quad(side)': 'FL+FR+SL+SR',
+  '5.0': 'FL+FR+FC+BL+BR',
+  '5.0(side)': 'FL+FR+FC+SL+SR',
+  '5.1': 'FL+FR+FC+LFE+BL+BR',
+  '5.1(side)': 'FL+FR+FC+LFE+SL+SR',
+  '5.1.2': 'FL+FR+FC+LFE+BL+BR+TFL+TFR',
+  '5.1.4': 'FL+FR+FC+LFE+BL+BR+TFL+TFR+TBL+TBR',
+  '6.0': 'FL+FR+FC+BC+SL+SR',
+  '6.0(front)': 'FL+FR+FLC+FRC+SL+SR',
+  hexagonal: 'FL+FR+FC+BL+BR+BC',
+  '6.1': 'FL+FR+FC+LFE+BC+SL+SR',
+  '6.1(back)': 'FL+FR+FC+LFE+BL+BR+BC',
+  '6.1(front)': 'FL+FR+LFE+FLC+FRC+SL+SR',
+  '7.0': 'FL+FR+FC+BL+BR+SL+SR',
+  '7.0(front)': 'FL+FR+FC+FLC+FRC+SL+SR',
+  '7.1': 'FL+FR+FC+LFE+BL+BR+SL+SR',
+  '7.1(wide)': 'FL+FR+FC+LFE+BL+BR+FLC+FRC',
+  '7.1(wide-side)': 'FL+FR+FC+LFE+FLC+FRC+SL+SR',
+  '7.1(top)': 'FL+FR+FC+LFE+BL+BR+TFL+TFR',
+  '7.1.2': 'FL+FR+FC+LFE+BL+BR+SL+SR+TFL+TFR',
+  '7.1.4': 'FL+FR+FC+LFE+BL+BR+SL+SR+TFL+TFR+TBL+TBR',
+  octagonal: 'FL+FR+FC+BL+BR+BC+SL+SR',
+  cube: 'FL+FR+BL+BR+TFL+TFR+TBL+TBR',
+  '7.2.3': 'FL+FR+FC+LFE+BL+BR+SL+SR+TFL+TFR+TBC',
+  '9.1.4': 'FL+FR+FC+LFE+BL+BR+FLC+FRC+SL+SR+TFL+TFR+TBL+TBR',
+  hexadecagonal: 'FL+FR+FC+BL+BR+BC+SL+SR+TFL+TFC+TFR+TBL+TBC+TBR+WL+WR',
+  '22.2': 'FL+FR+FC+LFE+BL+BR+FLC+FRC+BC+SL+SR+TC+TFL+TFC+TFR+TBL+TBC+TBR+TSL+TSR',
+}
+/** What ffmpeg takes a number of channels for where nothing says more. */
+const BY_COUNT: Readonly<Record<number, string>> = {
+  1: 'mono',
+  2: 'stereo',
+  3: '2.1',
+  4: '4.0',
+  5: '5.0',
+  6: '5.1',
+  7: '6.1',
+  8: '7.1',
+  16: 'hexadecagonal',
+  24: '22.2',
+}
+
+/** The channels of 5.1, in the order in which ffmpeg has them. */
+const SURROUND = ['FL', 'FR', 'FC', 'LFE', 'SL', 'SR'] as const
+/** Channels that a broadcast may change to in the middle of a stream: they are mixed as well, whatever the file says first. */
+const USUAL = ['FL', 'FR', 'FC', 'LFE', 'BL', 'BR', 'BC', 'SL', 'SR']
+
+const names: Readonly<Record<(typeof SURROUND)[number], string>> = {
+  FL: 'left',
+  FR: 'right',
+  FC: 'centre',
+  LFE: 'LFE',
+  SL: 'left surround',
+  SR: 'right surround',
+}
+
+/** null: it is not known what the channels are. */
+function channelsOf({ channelLayout: layout, channels }: AudioStream): string[] | null {
+  const listed = /^\d+ channels \(([A-Z0-9+]+)\)$/.exec(layout ?? '')?.[1]
+  return (listed ?? LAYOUTS[layout ?? BY_COUNT[channels] ?? ''])?.split('+') ?? null
+}
+
+/** The stereo downmix adds channels, so that its gains and its limiter matter; nothing else is asked of an output of 5.1. */
+export function isDownmixed(stream: AudioStream): boolean {
+  return stream.channels > 2
+}
+
+export function planMix(profile: AudioProfile, stream: AudioStream, warnings: Warning[]): MixPlan {
+  const channels = channelsOf(stream)
+  warnWithoutEffect(profile, stream, channels, warnings)
+  if (channels === null) return byPosition(profile, stream, warnings)
+  const limited = stream.channels > profile.channels
+  if (profile.channels === 6) {
+    const gains = toSurround(channels)
+    warnSilent(profile, stream, channels, gains, warnings)
+    return { gains: rounded(gains), limited }
+  }
+  return { gains: rounded(toStereo(profile, channels, levelsOf(profile, stream))), limited }
+}
+
+/** For a plan of an earlier version, which does not say what the source's channels are. */
+export function usualMix(channels: 2 | 6): MixPlan {
+  const profile = { downmix: null, downmixLfe: null }
+  const levels = { centre: HALF_POWER, surround: HALF_POWER, lfe: HALF_POWER }
+  return { gains: rounded(channels === 6 ? toSurround(USUAL) : toStereo(profile, USUAL, levels)), limited: true }
+}
+
+/** The source's own where it states some, else those of the recommendation. */
+function levelsOf({ downmix }: AudioProfile, { downmixLevels }: AudioStream): Levels {
+  const own = downmix === 'lt_rt' ? downmixLevels?.ltRt : downmixLevels?.loRo
+  return {
+    centre: own?.centre ?? HALF_POWER,
+    surround: own?.surround ?? HALF_POWER,
+    lfe: downmixLevels?.lfe ?? HALF_POWER,
+  }
+}
+
+interface Levels {
+  centre: number
+  surround: number
+  lfe: number
+}
+
+type Gains = Record<string, Record<string, number>>
+
+/**
+ * BS.775, table 2: left + −3 dB of the centre + −3 dB of the left surround. Two pairs of surrounds become one at −3 dB each, a
+ * single one goes to both sides, and a pair of heights is −3 dB of what lies below it. Mono is heard at its own level from both.
+ */
+function toStereo(
+  profile: Pick<AudioProfile, 'downmix' | 'downmixLfe'>,
+  channels: readonly string[],
+  { centre, surround, lfe }: Levels,
+): Gains {
+  const pair = pairGain(channels)
+  const isMono = channels.join('+') === 'FC'
+  const ofSide = (side: 'L' | 'R'): Record<string, number> => ({
+    [`F${side}`]: 1,
+    [`F${side}C`]: 1,
+    [`D${side}`]: 1,
+    [`W${side}`]: HALF_POWER,
+    [`TF${side}`]: HALF_POWER,
+    FC: isMono ? 1 : centre,
+    TFC: centre * HALF_POWER,
+    TC: 0.5,
+    ...(profile.downmixLfe === true ? { LFE: lfe } : {}),
+  })
+  const behind = (side: 'L' | 'R'): Record<string, number> => ({
+    [`S${side}`]: surround * pair,
+    [`B${side}`]: surround * pair,
+    [`SD${side}`]: surround * pair,
+    [`TB${side}`]: surround * HALF_POWER,
+    [`TS${side}`]: surround * HALF_POWER,
+  })
+  const single = (gain: number) => ({ BC: surround * gain, TBC: surround * gain * HALF_POWER })
+  if (profile.downmix === 'lt_rt') {
+    // ETSI TS 102 366, 7.8.2: both surrounds in both sides, in opposite phase, which a matrix decoder takes for the rear.
+    const both = { ...behind('L'), ...behind('R'), ...single(1) }
+    const inverted = Object.fromEntries(Object.entries(both).map(([name, gain]) => [name, -gain]))
+    return only(channels, { FL: { ...ofSide('L'), ...inverted }, FR: { ...ofSide('R'), ...both } })
+  }
+  return only(channels, {
+    FL: { ...ofSide('L'), ...behind('L'), ...single(HALF_POWER) },
+    FR: { ...ofSide('R'), ...behind('R'), ...single(HALF_POWER) },
+  })
+}
+
+function toSurround(channels: readonly string[]): Gains {
+  const pair = pairGain(channels)
+  const front = (side: 'L' | 'R') => ({
+    [`F${side}`]: 1,
+    [`F${side}C`]: 1,
+    [`D${side}`]: 1,
+    [`W${side}`]: HALF_POWER,
+    [`TF${side}`]: HALF_POWER,
+    TC: 0.5,
+  })
+  const behind = (side: 'L' | 'R') => ({
+    [`S${side}`]: pair,
+    [`B${side}`]: pair,
+    [`SD${side}`]: pair,
+    [`TB${side}`]: HALF_POWER,
+    [`TS${side}`]: HALF_POWER,
+    BC: HALF_POWER,
+    TBC: 0.5,
+  })
+  return only(channels, {
+    FL: front('L'),
+    FR: front('R'),
+    FC: { FC: 1, TFC: HALF_POWER },
+    LFE: { LFE: 1 },
+    SL: behind('L'),
+    SR: behind('R'),
+  })
+}
+
+/** Of each of two pairs of surrounds. */
+function pairGain(channels: readonly string[]): number {
+  return channels.includes('SL') && channels.includes('BL') ? HALF_POWER : 1
+}
+
+function only(channels: readonly string[], gains: Gains): Gains {
+  const kept = new Set([...USUAL, ...channels])
+  return Object.fromEntries(
+    Object.entries(gains).map(([output, shares]) => [
+      output,
+      Object.fromEntries(Object.entries(shares).filter(([name, gain]) => kept.has(name) && gain !== 0)),
+    ]),
+  )
+}
+
+function rounded(gains: Gains): Gains {
+  return Object.fromEntries(
+    Object.entries(gains).map(([output, shares]) => [
+      output,
+      Object.fromEntries(Object.entries(shares).map(([name, gain]) => [name, Math.round(gain * 1e6) / 1e6])),
+    ]),
+  )
+}
+
+/** More channels than any usual layout has, and not a word about them: the first ones, in the order that all layouts share. */
+function byPosition(profile: AudioProfile, stream: AudioStream, warnings: Warning[]): MixPlan {
+  const wanted = SURROUND.slice(0, profile.channels)
+  warnings.push({
+    code: 'audio_layout_unknown',
+    field: `audioProfiles[${profile.index}]`,
+    message: `Audio stream ${stream.number} of the source has ${stream.channels} channels in an unknown layout: its first ${wanted.length} are used as ${wanted.map((name) => names[name]).join(', ')}.`,
+  })
+  return { gains: Object.fromEntries(wanted.map((name, index) => [name, { [`c${index}`]: 1 }])), limited: false }
+}
+
+/** Six channels of a stereo source: allowed, and four of them are silent. A missing LFE is no loss. */
+function warnSilent(
+  profile: AudioProfile,
+  stream: AudioStream,
+  channels: readonly string[],
+  gains: Gains,
+  warnings: Warning[],
+): void {
+  const silent = SURROUND.filter(
+    (output) => output !== 'LFE' && !channels.some((name) => gains[output]?.[name] !== undefined),
+  )
+  if (silent.length === 0) return
+  const has =
+    stream.channels === 1 ? 'is mono' : stream.channels === 2 ? 'is stereo' : `has ${stream.channels} channels`
+  const all = channels.includes('LFE') ? silent : SURROUND.filter((name) => name === 'LFE' || silent.includes(name))
+  warnings.push({
+    code: 'audio_channels_silent',
+    field: `audioProfiles[${profile.index}].audio_channels`,
+    message: `Audio stream ${stream.number} of the source ${has}: in the 5.1 of audio profile ${profile.index} these channels are silent: ${all.map((name) => names[name]).join(', ')}.`,
+  })
+}
+
+function warnWithoutEffect(
+  profile: AudioProfile,
+  stream: AudioStream,
+  channels: readonly string[] | null,
+  warnings: Warning[],
+): void {
+  // What 6 channels of an output make of them is said when the job is created.
+  if (profile.channels === 6) return
+  const warn = (name: string, why: string) => {
+    const field = `audioProfiles[${profile.index}].${name}`
+    warnings.push({ code: 'no_effect', field, message: `${field} has no effect: ${why}.` })
+  }
+  const which = `audio stream ${stream.number} of the source`
+  if (profile.downmix !== null && !isDownmixed(stream)) warn('downmix', `${which} has no more than 2 channels`)
+  if (profile.downmixLfe === true && channels?.includes('LFE') !== true)
+    warn('downmix_lfe', `${which} has no LFE channel`)
+}

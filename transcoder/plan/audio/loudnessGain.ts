@@ -1,0 +1,104 @@
+// In charge of: loudness_lufs: which gain brings a measured sound to its target (ITU-R BS.1770, EBU R 128), and when peaks need a limiter.
+// Not in charge of: measuring (transcoder/analysis/measureLoudness.ts), the filters (filters.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { planMix } from './downmix.ts'
+import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
+import type { AudioPlan, MixPlan } from '../model/plan.ts'
+
+/** Highest true peak before the encoder, in dB: a lossy codec adds up to 2 dB to noise at usual rates, and the output is to stay below −1 dBTP. */
+export const CEILING_DB = -3
+/** Gains above the linear one that are tried behind the limiter, in dB: what it takes from the peaks has to be made up for. */
+const STEPS_DB = [0, 0.5, 1, 2, 4, 8]
+/** Said where it is missed by more; R 128 allows 0.5 LU for a programme and 1 LU live. */
+const TOLERANCE_LU = 0.5
+
+/** The streams that are to be measured, each once for every mix that is made of it. */
+export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: number; mix: MixPlan }[] {
+  if (spec.loudnessLufs === null) return []
+  const carried = new Set(
+    spec.audioDirectory === null
+      ? spec.video.flatMap(({ audioProfiles }) => audioProfiles)
+      : spec.audio.map(({ index }) => index),
+  )
+  const wanted = spec.audio.flatMap((profile) => {
+    const stream = media.audio.find(({ number }) => number === profile.sourceStream)
+    if (stream === undefined || !carried.has(profile.index)) return []
+    return [{ stream: stream.number, mix: planMix(profile, stream, []) }]
+  })
+  return wanted.filter(
+    (sound, index) =>
+      wanted.findIndex((other) => other.stream === sound.stream && isSameMix(other.mix, sound.mix)) === index,
+  )
+}
+
+export function isSameMix(one: MixPlan, other: MixPlan): boolean {
+  return JSON.stringify(one.gains) === JSON.stringify(other.gains)
+}
+
+/** Gains in dB to be tried behind the limiter, ascending; none where the peaks fit as they are. */
+export function gainsToTry(sound: MeasuredLoudness, targetLufs: number): number[] {
+  const gain = linearGain(sound, targetLufs)
+  if (gain === null || (sound.truePeakDb ?? -Infinity) + gain <= CEILING_DB) return []
+  return STEPS_DB.map((step) => rounded(gain + step))
+}
+
+function linearGain({ integratedLufs }: MeasuredLoudness, targetLufs: number): number | null {
+  return integratedLufs === null ? null : rounded(targetLufs - integratedLufs)
+}
+
+/** null: nothing was asked for, or there is nothing to bring to a level, which is said. */
+export function planLoudness(
+  spec: JobSpec,
+  { stream, mix }: { stream: AudioStream; mix: MixPlan },
+  warnings: Warning[],
+): AudioPlan['loudness'] {
+  const target = spec.loudnessLufs
+  if (target === null) return null
+  const field = 'loudness_lufs'
+  const sound = stream.loudness.find((measured) => isSameMix(measured.mix, mix))
+  if (sound === undefined) {
+    const message = `The loudness of audio stream ${stream.number} of the source could not be measured; it is left as it is.`
+    warnings.push({ code: 'loudness_not_measured', field, message })
+    return null
+  }
+  const gainDb = linearGain(sound, target)
+  if (gainDb === null) {
+    const message = `Audio stream ${stream.number} of the source is silent, or shorter than 0.4 s: it has no loudness and is left as it is.`
+    warnings.push({ code: 'loudness_of_silence', field, message })
+    return null
+  }
+  if (gainsToTry(sound, target).length === 0) return { gainDb, limited: false }
+  const { gainDb: made, reachedLufs } = madeUp(sound, target, gainDb)
+  const missed = Math.abs(reachedLufs - target) > TOLERANCE_LU
+  warnings.push({
+    code: missed ? 'loudness_not_reached' : 'loudness_limited',
+    field,
+    message: missed
+      ? `Audio stream ${stream.number} of the source can only be brought to about ${reachedLufs.toFixed(1)} LUFS, not ${target}: its peaks are at the limit of −1 dBTP already.`
+      : `Peaks of audio stream ${stream.number} of the source are limited, so that it reaches ${target} LUFS below −1 dBTP.`,
+  })
+  return { gainDb: made, limited: true }
+}
+
+/** The gain whose sound behind the limiter is as loud as asked, between the tries. Loudness grows with gain, ever more slowly. */
+function madeUp(
+  { limited }: MeasuredLoudness,
+  target: number,
+  otherwise: number,
+): { gainDb: number; reachedLufs: number } {
+  const tries = limited.toSorted((a, b) => a.gainDb - b.gainDb)
+  const above = tries.findIndex(({ integratedLufs }) => integratedLufs >= target)
+  const [low, high] = [tries[above - 1], tries[above]]
+  const last = tries.at(-1)
+  if (last === undefined) return { gainDb: otherwise, reachedLufs: target }
+  if (high === undefined) return { gainDb: last.gainDb, reachedLufs: last.integratedLufs }
+  if (low === undefined) return { gainDb: high.gainDb, reachedLufs: high.integratedLufs }
+  const share = (target - low.integratedLufs) / (high.integratedLufs - low.integratedLufs)
+  return { gainDb: rounded(low.gainDb + share * (high.gainDb - low.gainDb)), reachedLufs: target }
+}
+
+/** ebur128 tells tenths; a plan is text, and has no more digits than are meant. */
+function rounded(db: number): number {
+  return Math.round(db * 100) / 100
+}

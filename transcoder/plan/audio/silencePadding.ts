@@ -1,0 +1,40 @@
+// In charge of: how far an audio track is filled up with silence: to the video's end in segmented output, and where the source's
+// audio is over before the outputs begin.
+// Not in charge of: gaps within it, which the resampler fills (filters.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { AudioStream, MediaInfo } from '../model/mediaInfo.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { sourceRate } from '../video/frameRate.ts'
+import { outputLength, outputStart } from '../streams/outputTiming.ts'
+
+/**
+ * A track of which nothing is left after the outputs' beginning is one packet of silence at least: without any, ffmpeg 5 leaves
+ * the track out, and ffmpeg 7 ends with SIGABRT.
+ */
+const ONE_PACKET_SECONDS = 0.032
+
+/** Seconds that the track lasts at least; 0 = as long as it is. */
+export function silenceUntil(
+  spec: JobSpec,
+  media: MediaInfo,
+  stream: AudioStream,
+  kind: 'segments' | 'file',
+  warnings: Warning[],
+): number {
+  const { video } = media
+  if (video === null) return 0
+  const begin = outputStart(spec, media)
+  const whole = outputLength(media, [video], begin)
+  const end = stream.durationSeconds === null ? null : outputLength(media, [stream], begin)
+  const isOver = end === 0
+  if (isOver)
+    warnings.push({
+      code: 'audio_ends_before_video',
+      message: `Audio stream ${stream.number} of the source ends before the first frame of video: its track is silent in the outputs.`,
+    })
+  const least = end === null || isOver ? ONE_PACKET_SECONDS : 0
+  if (whole === null || !(isOver || kind === 'segments')) return least
+  // Less a frame: durations are rounded, and audio that is longer than the video would make a segment of its own.
+  return Math.max(least, Math.floor((whole - 1 / toNumber(sourceRate(spec, video, []))) * 1000) / 1000)
+}

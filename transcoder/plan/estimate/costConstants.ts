@@ -1,0 +1,44 @@
+// In charge of: the measured constants behind an estimate: CPU time per picture, how well cores are used, prices.
+// Not in charge of: putting them together (costModel.ts).
+import type { Estimate } from '#contract/task/dryRunEstimate.ts'
+import type { Quality, VideoCodec } from '#contract/job/jobSpec.ts'
+
+/**
+ * Seconds of one CPU per million pixels. Measured on 100 pictures of 720p (a fractal zoom, and a test card under noise) with
+ * ffmpeg 5.1.9 on one x86-64 server, rounded down, since real pictures are easier: a four-rung 1080p30 ladder of such takes
+ * 1.41 CPU-seconds a second of source at veryfast and 3.25 at medium, where this says 1.9 and 4.2. `npm run bench -- estimate`
+ * compares.
+ */
+export const ENCODE: Readonly<Record<VideoCodec, Readonly<Record<Quality, number>>>> = {
+  h264: { good: 0.0135, better: 0.035, best: 0.052 },
+  hevc: { good: 0.045, better: 0.056, best: 0.15 },
+  mpeg2: { good: 0.0064, better: 0.0064, best: 0.0064 },
+}
+/** The same of the source's pixels, for the codecs that were measured; what else there is lies in between. */
+export const DECODE: Readonly<Record<string, number>> = { h264: 0.0045, hevc: 0.0055, mpeg2video: 0.0015 }
+export const DECODE_OTHER = 0.005
+/** Of what goes in and what comes out together. */
+export const SCALE = 0.0006
+/** Of the source's pixels. */
+export const DEINTERLACE = 0.0024
+export const TONE_MAP = 0.025
+/** Per track and second of sound: decoding, resampling and encoding. */
+export const AUDIO_SECONDS = 0.02
+
+/** How far pictures that are hard, easy, or coded by another machine have been seen away from the model. */
+export const CPU_SPREAD = { low: 0.4, high: 2 } as const
+/** Probing, measuring, checking the outputs: in CPU-seconds and in seconds of wall time, whatever the length. */
+export const FIXED_CPU = { low: 0.4, likely: 2, high: 5 } as const
+export const FIXED_WALL = { low: 0.5, likely: 1.5, high: 10 } as const
+/** Part of the machine's cores that is kept busy: low for one small rendition, high for a ladder. */
+export const UTILISATION = { low: 0.45, likely: 0.9, high: 1 } as const
+
+/** Cloudflare's list: Containers (active CPU; memory and disk while it runs) and R2 class A operations. */
+export const listPrices: Estimate['predicted']['prices'] = {
+  vcpu_second: 0.00002,
+  memory_gib_second: 0.0000025,
+  disk_gb_second: 0.00000007,
+  store_writes_per_million: 4.5,
+}
+/** Memory and disk of the instance type in wrangler.toml (standard-4). Its cores are those that the transcoder finds. */
+export const listMachine = { memory_gib: 12, disk_gb: 20 } as const

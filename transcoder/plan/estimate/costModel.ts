@@ -1,0 +1,189 @@
+// In charge of: what a plan would take: bytes, CPU time, wall time, requests and money, each as a range.
+// Not in charge of: the constants (costConstants.ts), saying it (estimateJob.ts).
+import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
+import type { Estimate, Range } from '#contract/task/dryRunEstimate.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { segmentEncodes } from '../argv/segmentArgs.ts'
+import {
+  AUDIO_SECONDS,
+  CPU_SPREAD,
+  DECODE,
+  DECODE_OTHER,
+  DEINTERLACE,
+  ENCODE,
+  FIXED_CPU,
+  FIXED_WALL,
+  SCALE,
+  TONE_MAP,
+  UTILISATION,
+} from './costConstants.ts'
+
+export interface Pricing {
+  machine: Estimate['predicted']['machine']
+  prices: Estimate['predicted']['prices']
+}
+
+const MEGAPIXEL = 1_000_000
+const ASSUMED_RATE = 25
+/** What of the asked rate is used at least: vbr leaves easy pictures small, qvbr has a quality and no rate. */
+const LEAST_VIDEO = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
+const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
+/** aac writes next to nothing for silence. */
+const LEAST_AUDIO = { aac: 0.02, ac3: 0.95, mp2: 0.95 } as const
+/** What a container adds. */
+const CONTAINER = { mp4: 1.005, ts: 1.05 } as const
+
+/** As the service counts on of single files. */
+const HIGHEST = 1.2
+const FIXED_BYTES = 65_536
+
+const kbpsToBytes = (seconds: number, kbps: number): number => seconds * kbps * 125
+
+function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number } {
+  return {
+    low: tracks.reduce((sum, track) => sum + track.bitrateKbps * LEAST_AUDIO[track.codec], 0),
+    likely: tracks.reduce((sum, track) => sum + track.bitrateKbps, 0),
+  }
+}
+
+/** Bytes of an output; `high` is the size that the service itself counts on. null where the length is unknown. */
+export function outputBytes(output: OutputPlan, seconds: number | null): Range | null {
+  if (seconds === null) return null
+  const { video, audio, muxRateKbps } = output
+  const sound = audioKbps(audio)
+  const reserve = output.headerReserveBytes ?? 0
+  const likely =
+    reserve +
+    kbpsToBytes(
+      seconds,
+      muxRateKbps ?? (video.bitrateKbps * LIKELY_VIDEO[video.mode] + sound.likely) * CONTAINER[output.container],
+    )
+  const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * LEAST_VIDEO[video.mode] + sound.low)
+  return rounded({ low: least, likely: Math.min(likely, output.expectedBytes), high: output.expectedBytes })
+}
+
+export function audioFileBytes(file: AudioFilePlan): Range | null {
+  if (file.durationSeconds === null) return null
+  const { low, likely } = audioKbps([file.audio])
+  return rounded({
+    low: kbpsToBytes(file.durationSeconds, low),
+    likely: Math.min(kbpsToBytes(file.durationSeconds, likely), file.expectedBytes),
+    high: file.expectedBytes,
+  })
+}
+
+/** Bytes of a rendition in all of its forms, segments and what lists them. */
+export function renditionBytes(rendition: RenditionPlan, seconds: number | null): Range | null {
+  if (seconds === null) return null
+  const { video, audio, forms } = rendition
+  const total = { low: 0, likely: 0, high: 0 }
+  for (const form of forms) {
+    // In a video rendition the sound is inside of its transport stream only.
+    const sound = audioKbps(video === null || form === 'ts' ? audio : [])
+    const container = CONTAINER[form === 'ts' ? 'ts' : 'mp4']
+    const picture = video === null ? 0 : video.bitrateKbps
+    const least = picture * (video === null ? 0 : LEAST_VIDEO[video.mode]) + sound.low
+    const likely = picture * (video === null ? 0 : LIKELY_VIDEO[video.mode]) + sound.likely
+    total.low += kbpsToBytes(seconds, least)
+    total.likely += kbpsToBytes(seconds, likely * container)
+    total.high += kbpsToBytes(seconds, ((video?.maxKbps ?? 0) + sound.likely) * HIGHEST) + FIXED_BYTES
+  }
+  return rounded(total)
+}
+
+/** Each segment is an object. */
+function segmentWrites({ packaging, durationSeconds }: Plan): number {
+  if (packaging === null || durationSeconds === null) return 0
+  const streams = packaging.renditions.reduce((sum, { forms }) => sum + forms.length, 0)
+  return streams * Math.ceil(durationSeconds / toNumber(packaging.segmentDuration))
+}
+
+function rounded({ low, likely, high }: Range): Range {
+  return { low: Math.floor(low), likely: Math.round(likely), high: Math.ceil(high) }
+}
+
+/** CPU-seconds per second of source. */
+export function cpuRate(plan: Plan, media: MediaInfo): number {
+  const { video } = media
+  const sourcePixels =
+    video === null
+      ? 0
+      : (video.width * video.height * (video.frameRate === null ? ASSUMED_RATE : toNumber(video.frameRate))) / MEGAPIXEL
+  const decode = sourcePixels * (DECODE[video?.codec ?? ''] ?? DECODE_OTHER)
+  const encodes = [...plan.outputs, ...segmentEncodes(plan)]
+  const pictures = encodes.reduce(
+    (sum, { video: each }) => sum + (each === null ? 0 : pictureRate(each, sourcePixels)),
+    0,
+  )
+  const toneMapped = plan.picture.conversion === 'none' ? 0 : sourcePixels * TONE_MAP
+  const sound = [...encodes.flatMap(({ audio }) => audio), ...plan.audioFiles.map((file) => file.audio)]
+  // A loudness is measured in a pass of its own.
+  const tracks = sound.reduce((sum, track) => sum + (track.loudness === null ? 1 : 2), 0)
+  return decode + pictures + toneMapped + tracks * AUDIO_SECONDS
+}
+
+function pictureRate(video: VideoPlan, sourcePixels: number): number {
+  const pixels = (video.width * video.height * toNumber(video.frameRate)) / MEGAPIXEL
+  const fields = video.deinterlace === 'none' ? 0 : sourcePixels * DEINTERLACE
+  return pixels * ENCODE[video.codec][video.quality] + (pixels + sourcePixels) * SCALE + fields
+}
+
+/** Everything but the sizes is a model: it knows neither how hard the pictures are nor how fast the machine is. */
+export function predict(
+  plan: Plan,
+  media: MediaInfo,
+  files: readonly (Range | null)[],
+  { machine, prices }: Pricing,
+): Estimate['predicted'] {
+  const seconds = plan.durationSeconds
+  const known = files.filter((range) => range !== null)
+  if (seconds === null || known.length < files.length)
+    return {
+      wall_seconds: null,
+      cpu_seconds: null,
+      output_bytes: null,
+      cost_usd: null,
+      store_writes: null,
+      machine,
+      prices,
+    }
+  const likely = seconds * cpuRate(plan, media)
+  const cpu = map((end) => likely * (end === 'likely' ? 1 : CPU_SPREAD[end]) + FIXED_CPU[end])
+  const wall = {
+    low: FIXED_WALL.low + cpu.low / (machine.vcpus * UTILISATION.high),
+    likely: FIXED_WALL.likely + cpu.likely / (machine.vcpus * UTILISATION.likely),
+    high: FIXED_WALL.high + cpu.high / (machine.vcpus * UTILISATION.low),
+  }
+  const writes = known.reduce((sum, range) => sum + storeWrites(range), segmentWrites(plan))
+  const standing = machine.memory_gib * prices.memory_gib_second + machine.disk_gb * prices.disk_gb_second
+  return {
+    wall_seconds: map((end) => places(wall[end], 1)),
+    cpu_seconds: map((end) => places(cpu[end], 1)),
+    output_bytes: map((end) => known.reduce((sum, range) => sum + range[end], 0)),
+    cost_usd: map((end) =>
+      places(
+        cpu[end] * prices.vcpu_second + wall[end] * standing + (writes / 1e6) * prices.store_writes_per_million,
+        6,
+      ),
+    ),
+    store_writes: writes,
+    machine,
+    prices,
+  }
+}
+
+function map(value: (end: keyof Range) => number): Range {
+  return { low: value('low'), likely: value('likely'), high: value('high') }
+}
+
+function places(value: number, digits: number): number {
+  return Number(value.toFixed(digits))
+}
+
+/** Begin, parts, complete. The part size follows from the upper estimate, as at the door. */
+function storeWrites({ likely, high }: Range): number {
+  const part = Math.max(MIN_PART_BYTES, Math.ceil((high * 1.1) / MAX_PARTS))
+  return 2 + Math.max(1, Math.ceil(likely / part))
+}

@@ -1,0 +1,101 @@
+// In charge of: a planned file in sentences that a video engineer reads.
+// Not in charge of: the same as numbers (estimateJob.ts).
+import { presets } from '../argv/encoderArgs.ts'
+import type { Rational } from '../../formats/rational.ts'
+import type {
+  AudioPlan,
+  OutputPlan,
+  PackagingPlan,
+  Plan,
+  RenditionPlan,
+  SegmentForm,
+  VideoPlan,
+} from '../model/plan.ts'
+import { toNumber } from '../../formats/rational.ts'
+
+const codecNames = { h264: 'h.264', hevc: 'hevc', mpeg2: 'mpeg2' } as const
+const lines = { progressive: 'progressive', tff: 'interlaced, top field first', bff: 'interlaced, bottom field first' }
+const fieldWork = {
+  none: null,
+  frames: 'The source is deinterlaced, one frame per source frame.',
+  fields: 'The source is deinterlaced, one frame per field.',
+  telecine: 'The film behind the source’s 3:2 pulldown is restored.',
+} as const
+
+export function ratioText({ num, den }: Rational, separator = ':'): string {
+  return `${num}${separator}${den}`
+}
+
+function number(value: number): string {
+  return String(Number(value.toFixed(3)))
+}
+
+function rateText(video: VideoPlan): string {
+  if (video.mode === 'cbr') return `a constant ${video.bitrateKbps} kbps`
+  if (video.mode === 'qvbr') return `constant quality of at most ${video.maxKbps} kbps`
+  return `${video.bitrateKbps} kbps on average with peaks of ${video.maxKbps}`
+}
+
+function audioText(track: AudioPlan): string {
+  const language = track.language === null ? '' : ` (${track.language})`
+  const dialogue = track.dialnorm === null ? '' : `, dialnorm −${track.dialnorm} dB`
+  return `${track.codec} ${track.channels === 6 ? '5.1' : 'stereo'} at ${track.bitrateKbps} kbps, ${track.sampleRate} Hz, from source stream ${track.sourceStream}${language}${dialogue}`
+}
+
+export function describeAudio(track: AudioPlan): string {
+  return `Audio: ${audioText(track)}${levelText(track)}.`
+}
+
+function levelText({ loudness, volumePercent }: AudioPlan): string {
+  if (loudness !== null)
+    return `, normalised by ${number(loudness.gainDb)} dB${loudness.limited ? ', with peaks limited' : ''}`
+  return volumePercent === 100 ? '' : `, at ${volumePercent} % volume`
+}
+
+/** `silence` is said where there is no audio inside. */
+export function describeOutput(
+  output: Pick<OutputPlan, 'video' | 'audio' | 'muxRateKbps'>,
+  plan: Plan,
+  silence = 'No audio.',
+): string[] {
+  const { video, audio } = output
+  const preset = video.codec === 'mpeg2' ? '' : ` (preset ${presets[video.codec][video.quality]})`
+  const rate = toNumber(video.frameRate)
+  const bars = video.pictureWidth < video.width || video.pictureHeight < video.height
+  const sentences = [
+    `${video.width} × ${video.height}, samples ${ratioText(video.sar)}, ${number(rate)} frames per second, ${lines[video.scan]}.`,
+    `${codecNames[video.codec]}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
+    `Closed GOPs of ${video.gopFrames} frames (${number(video.gopFrames / rate)} s), ${video.bFrames} B-frames between anchors.`,
+  ]
+  const fields = fieldWork[video.deinterlace]
+  if (fields !== null) sentences.push(fields)
+  if (video.turn !== 0) sentences.push(`The video is rotated by ${video.turn}° clockwise.`)
+  if (video.mirror !== 'none') sentences.push(`The video is mirrored (${video.mirror}).`)
+  if (bars) sentences.push(`The picture is ${video.pictureWidth} × ${video.pictureHeight} with bars around it.`)
+  if (plan.picture.conversion === 'toneMap') sentences.push('HDR is tone-mapped to BT.709.')
+  if (plan.picture.conversion === 'gamut') sentences.push('The wide gamut is converted to BT.709.')
+  sentences.push(...audio.map(describeAudio))
+  if (audio.length === 0) sentences.push(silence)
+  if (video.captions) sentences.push('Captions inside the video are kept if the source has any.')
+  if (video.logo) {
+    const { width, height, x, y, opacity } = video.logo
+    sentences.push(`Logo of ${width} × ${height} at ${x}, ${y} with an opacity of ${number(opacity * 100)} %.`)
+  }
+  if (plan.cues !== null)
+    sentences.push(
+      `SCTE-35 cues on PID ${plan.cues.pid}, with ${video.spliceFrames.length} key frames at splice points.`,
+    )
+  if (output.muxRateKbps !== null) sentences.push(`A constant multiplex of ${output.muxRateKbps} kbps.`)
+  return sentences
+}
+
+const formNames: Record<SegmentForm, string> = { cmaf: 'CMAF', ts: 'transport streams', smooth: 'Smooth Streaming' }
+
+export function describeRendition(rendition: RenditionPlan, plan: Plan, packaging: PackagingPlan): string[] {
+  const { video, audio, audioRenditions: apart } = rendition
+  const silence = apart.length === 0 ? 'No audio.' : `Audio is separate: ${apart.join(', ')}.`
+  return [
+    ...(video === null ? audio.map(describeAudio) : describeOutput({ video, audio, muxRateKbps: null }, plan, silence)),
+    `Segments of ${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => formNames[form]).join(' and ')}.`,
+  ]
+}

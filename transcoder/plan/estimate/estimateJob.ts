@@ -1,0 +1,129 @@
+// In charge of: a dry run's answer: the source as found, the plan told, what it would take.
+// Not in charge of: the plan (planJob.ts), the model (costModel.ts), the sentences (describePlan.ts).
+import type { Estimate, FileReport } from '#contract/task/dryRunEstimate.ts'
+import { joinPath } from '#contract/job/paths/outputNames.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { SourceCues } from '../streams/cuePlan.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from '../model/plan.ts'
+import { audioFileBytes, outputBytes, predict, renditionBytes, type Pricing } from './costModel.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { sourceReport } from './sourceReport.ts'
+import { describeAudio, describeOutput, describeRendition, ratioText } from './describePlan.ts'
+
+/** `media` is the source as planning saw it, `found` its cues where they were looked for. */
+export function estimateJob(
+  spec: JobSpec,
+  source: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
+  plan: Plan,
+  pricing: Pricing,
+): Estimate {
+  const made = [
+    ...plan.outputs.map((output) => outputReport(output, plan)),
+    ...(plan.packaging === null ? [] : packagingReports(plan, plan.packaging)),
+    ...plan.audioFiles.map((file): FileReport => ({
+      path: file.path,
+      content_type: file.contentType,
+      profile: null,
+      description: [describeAudio(file.audio)],
+      video: null,
+      audio: [trackReport(file.audio)],
+      output_bytes: audioFileBytes(file),
+    })),
+  ]
+  const outputs = spec.ladder === null ? made : describeRungs(made)
+  return {
+    version: 1,
+    probe: sourceReport(spec, source),
+    plan: { duration_seconds: plan.durationSeconds, outputs },
+    predicted: predict(
+      plan,
+      source.media,
+      outputs.map((output) => output.output_bytes),
+      pricing,
+    ),
+    warnings: plan.warnings,
+  }
+}
+
+/** The rungs were not asked for one by one: that they follow from the source is said where each is told. */
+function describeRungs(reports: readonly FileReport[]): FileReport[] {
+  const rungs = reports.filter(({ video }) => video !== null)
+  return reports.map((report) => {
+    const position = rungs.indexOf(report)
+    if (position < 0) return report
+    const rung = `Rung ${position + 1} of ${rungs.length} of the ladder, chosen from the source’s size and frame rate.`
+    return { ...report, description: [rung, ...report.description] }
+  })
+}
+
+function outputReport(output: OutputPlan, plan: Plan): FileReport {
+  return {
+    path: output.path,
+    content_type: output.contentType,
+    profile: output.profile,
+    description: describeOutput(output, plan),
+    video: videoReport(output.video),
+    audio: output.audio.map(trackReport),
+    output_bytes: outputBytes(output, plan.durationSeconds),
+  }
+}
+
+/** One report a rendition, told by its directory, and one of the tar. */
+function packagingReports(plan: Plan, packaging: PackagingPlan): FileReport[] {
+  const renditions = packaging.renditions.map((rendition): FileReport => {
+    const kind = rendition.kind === 'video' ? 'video' : 'audio'
+    return {
+      path: joinPath(packaging.directory, rendition.directory),
+      content_type: rendition.forms.every((form) => form === 'ts') ? 'video/mp2t' : `${kind}/mp4`,
+      profile: rendition.kind === 'video' ? rendition.profile : null,
+      description: describeRendition(rendition, plan, packaging),
+      video: rendition.video === null ? null : videoReport(rendition.video),
+      audio: rendition.audio.map(trackReport),
+      output_bytes: renditionBytes(rendition, plan.durationSeconds),
+    }
+  })
+  if (packaging.tar === null) return renditions
+  const sizes = renditions.map(({ output_bytes: bytes }) => bytes)
+  const sum = (end: 'low' | 'likely' | 'high') => sizes.reduce((total, bytes) => total + (bytes?.[end] ?? 0), 0)
+  const bytes = sizes.includes(null) ? null : { low: sum('low'), likely: sum('likely'), high: sum('high') }
+  const tar = { path: packaging.tar, content_type: 'application/x-tar', profile: null, video: null, audio: [] }
+  return [...renditions, { ...tar, description: ['All of these files again, in one tar.'], output_bytes: bytes }]
+}
+
+function videoReport(video: VideoPlan): FileReport['video'] {
+  const rate = toNumber(video.frameRate)
+  const { logo } = video
+  const isFramed = video.pictureWidth < video.width || video.pictureHeight < video.height
+  return {
+    codec: video.codec,
+    width: video.width,
+    height: video.height,
+    sample_aspect_ratio: ratioText(video.sar),
+    frame_rate: ratioText(video.frameRate, '/'),
+    frames_per_second: Number(rate.toFixed(3)),
+    scan: video.scan,
+    deinterlaced: video.deinterlace !== 'none',
+    bitrate_mode: video.mode,
+    bitrate_kbps: video.bitrateKbps,
+    max_kbps: video.maxKbps,
+    buffer_bits: video.bufferBits,
+    gop_frames: video.gopFrames,
+    gop_seconds: Number((video.gopFrames / rate).toFixed(3)),
+    b_frames: video.bFrames,
+    captions: video.captions,
+    logo: logo === null ? null : { x: logo.x, y: logo.y, width: logo.width, height: logo.height },
+    picture: isFramed ? { width: video.pictureWidth, height: video.pictureHeight } : null,
+  }
+}
+
+function trackReport(track: AudioPlan): FileReport['audio'][number] {
+  return {
+    codec: track.codec,
+    channels: track.channels,
+    bitrate_kbps: track.bitrateKbps,
+    sample_rate: track.sampleRate,
+    source_stream: track.sourceStream,
+    language: track.language,
+  }
+}

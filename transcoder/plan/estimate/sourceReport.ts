@@ -1,0 +1,66 @@
+// In charge of: the source as a client is told of it: in the status of every job, and in a dry run's estimate.
+// Not in charge of: finding it out (probe.ts, streamDetails.ts, measureSource.ts).
+import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { MAX_SOURCE_STREAMS } from '#contract/task/reportSchemas.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { SourceCues } from '../streams/cuePlan.ts'
+import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
+import { sourceScan } from '../video/interlacing.ts'
+import { ratioText } from './describePlan.ts'
+
+const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
+
+/** `media` as far as it is known; `found` its cues where they were looked for. Very many streams are told in part. */
+export function sourceReport(
+  spec: JobSpec,
+  { media, found, sizeBytes }: { media: MediaInfo; found: SourceCues | null; sizeBytes: number | null },
+): SourceReport {
+  const size = media.sizeBytes ?? sizeBytes
+  const seconds = media.durationSeconds
+  return {
+    formats: media.formats,
+    duration_seconds: seconds,
+    size_bytes: size,
+    bitrate_kbps: size !== null && seconds !== null && seconds > 0 ? Math.round(size / 125 / seconds) : null,
+    video: media.video === null ? null : pictureReport(spec, media.video),
+    audio: media.audio.slice(0, MAX_SOURCE_STREAMS).map((stream) => ({
+      source_stream: stream.number,
+      codec: stream.codec,
+      channels: stream.channels,
+      channel_layout: stream.channelLayout,
+      sample_rate: stream.sampleRate,
+      language: stream.language,
+      dialnorm: stream.dialnorm,
+      duration_seconds: stream.durationSeconds,
+    })),
+    cues: spec.passCues
+      ? {
+          pids: [...(found?.pids ?? [])].slice(0, MAX_SOURCE_STREAMS),
+          splice_points: [...(found?.splicePoints ?? [])].length,
+        }
+      : null,
+    other: media.other.slice(0, MAX_SOURCE_STREAMS).map(({ type, codec, language }) => ({ type, codec, language })),
+  }
+}
+
+function pictureReport(spec: JobSpec, video: VideoStream): SourceReport['video'] {
+  return {
+    codec: video.codec,
+    width: video.width,
+    height: video.height,
+    sample_aspect_ratio: ratioText(video.sar),
+    rotation: video.rotation,
+    frame_rate: video.frameRate === null ? null : ratioText(video.frameRate, '/'),
+    variable_frame_rate: video.variableFrameRate,
+    // The plan has its warnings already.
+    scan: sourceScan(spec, video, []).kind,
+    field_order: video.fieldOrder,
+    pixel_format: video.pixelFormat,
+    transfer: video.colorTransfer ?? 'unknown',
+    primaries: video.colorPrimaries ?? 'unknown',
+    matrix: video.colorSpace ?? 'unknown',
+    hdr: HDR_TRANSFERS.includes(video.colorTransfer ?? ''),
+    captions: video.captionChannels,
+    has_captions: video.closedCaptions,
+  }
+}

@@ -1,0 +1,239 @@
+// In charge of: reading ffprobe's JSON as a MediaInfo. Every field of it may be absent or nonsense.
+// Not in charge of: running ffprobe (transcoder/analysis/probe.ts).
+import type { AudioStream, MediaInfo, OtherStream, StreamTrait, VideoStream } from './mediaInfo.ts'
+import type { Rational } from '../../formats/rational.ts'
+import { distance, ratio, toNumber } from '../../formats/rational.ts'
+
+/** The part of `ffprobe -of json -show_format -show_streams` that is read. Numbers with a fraction arrive as text. */
+export interface ProbeDocument {
+  format?: { format_name?: string; start_time?: string; duration?: string; size?: string }
+  streams?: ProbeStream[]
+  programs?: { program_num?: number; streams?: { index?: number }[] }[]
+}
+interface ProbeStream {
+  index?: number
+  /** Hexadecimal. */
+  id?: string
+  codec_type?: string
+  codec_name?: string
+  codec_tag_string?: string
+  width?: number
+  height?: number
+  sample_aspect_ratio?: string
+  avg_frame_rate?: string
+  r_frame_rate?: string
+  field_order?: string
+  pix_fmt?: string
+  color_range?: string
+  color_space?: string
+  color_transfer?: string
+  color_primaries?: string
+  closed_captions?: number
+  start_time?: string
+  duration?: string
+  channels?: number
+  channel_layout?: string
+  sample_rate?: string
+  disposition?: Record<string, number>
+  tags?: Record<string, string>
+  side_data_list?: { side_data_type?: string; rotation?: number | string }[]
+}
+
+/** The two rates of a constant source differ by rounding only. */
+const VARIABLE_FROM = 0.01
+/** Pictures per second. More is a time base that was taken for a rate. */
+const HIGHEST_AVERAGE = 1000
+const fieldOrders: readonly VideoStream['fieldOrder'][] = ['progressive', 'tt', 'bb', 'tb', 'bt']
+
+/** `wanted`: the number of the program that is asked for, of a transport stream; null = the first one with video. */
+export function readMedia(document: ProbeDocument, wanted: number | null = null): MediaInfo {
+  const formats = document.format?.format_name?.split(',') ?? []
+  const programs = formats.includes('mpegts') ? (document.programs ?? []) : []
+  const program = chooseProgram(document, programs, wanted)
+  const members = (program?.streams ?? []).map(({ index }) => index)
+  const streams = (document.streams ?? []).filter(({ index }) => program === null || members.includes(index))
+  const pictures = streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream) && hasSize(stream))
+  const sounds = streams.filter((stream) => stream.codec_type === 'audio' && (stream.channels ?? 0) > 0)
+  // Positions count every audio stream, as ffmpeg's `0:a:n` does, even one that could not be read.
+  const allSounds = streams.filter((stream) => stream.codec_type === 'audio')
+  const main = pictures[0]
+  return {
+    formats,
+    ...(program === null
+      ? { durationSeconds: positive(document.format?.duration), startSeconds: number(document.format?.start_time) }
+      : extent(streams)),
+    sizeBytes: positive(document.format?.size),
+    video: main === undefined ? null : readVideo(main),
+    audio: sounds.map((stream) => readAudio(stream, allSounds.indexOf(stream) + 1)),
+    program:
+      program?.program_num === undefined
+        ? null
+        : { number: program.program_num, fileStartSeconds: number(document.format?.start_time) },
+    programs: programs.flatMap(({ program_num }) => program_num ?? []),
+    other: streams.filter((stream) => stream !== main && !sounds.includes(stream)).map(readOther),
+  }
+}
+
+type Program = NonNullable<ProbeDocument['programs']>[number]
+
+/** null where there is no choice, or none was found. */
+function chooseProgram(document: ProbeDocument, programs: readonly Program[], wanted: number | null): Program | null {
+  if (wanted !== null) return programs.find(({ program_num }) => program_num === wanted) ?? null
+  if (programs.length < 2) return null
+  const isPicture = (index: number | undefined) =>
+    document.streams?.some((stream) => stream.index === index && stream.codec_type === 'video' && hasSize(stream))
+  return programs.find(({ streams }) => streams?.some(({ index }) => isPicture(index))) ?? null
+}
+
+/** The whole file's would count the other programs, which may be longer or on another clock. */
+function extent(streams: readonly ProbeStream[]): { durationSeconds: number | null; startSeconds: number | null } {
+  const starts = streams.flatMap(({ start_time }) => number(start_time) ?? [])
+  if (starts.length === 0) return { durationSeconds: null, startSeconds: null }
+  const begin = Math.min(...starts)
+  const ends = streams.flatMap(({ start_time, duration }) => {
+    const length = positive(duration)
+    return length === null ? [] : [(number(start_time) ?? begin) + length]
+  })
+  return { durationSeconds: ends.length === 0 ? null : Math.max(...ends) - begin, startSeconds: begin }
+}
+
+function isCover(stream: ProbeStream): boolean {
+  return stream.disposition?.['attached_pic'] === 1 || stream.disposition?.['timed_thumbnails'] === 1
+}
+
+function hasSize(stream: ProbeStream): boolean {
+  return (stream.width ?? 0) > 0 && (stream.height ?? 0) > 0
+}
+
+function readVideo(stream: ProbeStream): VideoStream {
+  const average = believable(rational(stream.avg_frame_rate, '/'))
+  const nominal = rational(stream.r_frame_rate, '/')
+  const fieldOrder = fieldOrders.find((order) => order === stream.field_order) ?? 'unknown'
+  return {
+    index: stream.index ?? 0,
+    id: identifier(stream),
+    codec: stream.codec_name ?? 'unknown',
+    width: stream.width ?? 0,
+    height: stream.height ?? 0,
+    sar: rational(stream.sample_aspect_ratio, ':') ?? ratio(1, 1),
+    rotation: rotation(stream),
+    ...frameRate(average, nominal),
+    commonFrameRate: null,
+    fieldOrder,
+    scan: null,
+    pixelFormat: stream.pix_fmt ?? 'unknown',
+    colorRange: known(stream.color_range),
+    colorSpace: known(stream.color_space),
+    colorTransfer: known(stream.color_transfer),
+    colorPrimaries: known(stream.color_primaries),
+    masteringDisplay: null,
+    contentLight: null,
+    dynamicMetadata: false,
+    closedCaptions: stream.closed_captions === 1,
+    captionChannels: [],
+    captionLanguages: {},
+    severalCaptionMessages: false,
+    activeFormat: false,
+    startSeconds: number(stream.start_time),
+    durationSeconds: streamDuration(stream),
+  }
+}
+
+/**
+ * The average counts what is there; the nominal rate is the container's time grid. Where they are within rounding of each
+ * other the nominal one is exact; at twice the average it counts fields.
+ */
+function frameRate(
+  average: Rational | null,
+  nominal: Rational | null,
+): { frameRate: Rational | null; variableFrameRate: boolean } {
+  if (average === null || nominal === null) return { frameRate: average ?? nominal, variableFrameRate: false }
+  if (distance(nominal, average) <= VARIABLE_FROM) return { frameRate: nominal, variableFrameRate: false }
+  const fields = distance(nominal, { num: average.num * 2, den: average.den }) <= VARIABLE_FROM
+  return { frameRate: average, variableFrameRate: !fields }
+}
+
+/** Raw DV has 60000 pictures a second for one ffprobe, and 25 for another. */
+function believable(rate: Rational | null): Rational | null {
+  return rate !== null && toNumber(rate) > HIGHEST_AVERAGE ? null : rate
+}
+
+/** ffprobe counts counter-clockwise, as the display matrix does; upright is the other way. */
+function rotation(stream: ProbeStream): VideoStream['rotation'] {
+  const matrix = stream.side_data_list?.find((data) => data.rotation !== undefined)
+  const turn = Math.round(-Number(matrix?.rotation ?? 0) / 90)
+  const quarters = Number.isFinite(turn) ? ((turn % 4) + 4) % 4 : 0
+  return ([0, 90, 180, 270] as const)[quarters as 0 | 1 | 2 | 3]
+}
+
+function readAudio(stream: ProbeStream, position: number): AudioStream {
+  return {
+    index: stream.index ?? 0,
+    id: identifier(stream),
+    number: position,
+    codec: stream.codec_name ?? 'unknown',
+    channels: stream.channels ?? 0,
+    channelLayout: known(stream.channel_layout),
+    sampleRate: positive(stream.sample_rate) ?? 0,
+    language: stream.tags?.['language'] ?? null,
+    dialnorm: null,
+    downmixLevels: null,
+    loudness: [],
+    startSeconds: number(stream.start_time),
+    durationSeconds: streamDuration(stream),
+  }
+}
+
+const TRAITS: readonly StreamTrait[] = ['forced', 'hearing_impaired']
+
+function readOther(stream: ProbeStream): OtherStream {
+  const traits = TRAITS.filter((trait) => stream.disposition?.[trait] === 1)
+  const start = number(stream.start_time)
+  return {
+    index: stream.index ?? 0,
+    id: identifier(stream),
+    type: isCover(stream) ? 'cover art' : (stream.codec_type ?? 'unknown'),
+    codec: stream.codec_name ?? stream.codec_tag_string ?? 'unknown',
+    language: stream.tags?.['language'] ?? null,
+    ...(traits.length === 0 ? {} : { traits }),
+    ...(start === null ? {} : { startSeconds: start }),
+  }
+}
+
+function identifier({ id }: ProbeStream): number | null {
+  return id !== undefined && /^0x[0-9a-f]{1,8}$/i.test(id) ? Number(id) : null
+}
+
+function known(text: string | undefined): string | null {
+  return text === undefined || text === 'unknown' || text === 'unspecified' || text === 'reserved' ? null : text
+}
+
+function number(text: string | undefined): number | null {
+  const value = Number.parseFloat(text ?? '')
+  return Number.isFinite(value) ? value : null
+}
+
+/** Matroska has no field for it. Its writers leave a statistic, which ffmpeg counts from 0: where the stream ends. */
+function streamDuration(stream: ProbeStream): number | null {
+  const [, hours, minutes, seconds] = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(stream.tags?.['DURATION'] ?? '') ?? []
+  if (seconds === undefined) return positive(stream.duration)
+  const end = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
+  return positive(stream.duration) ?? positive(`${end - Math.max(0, number(stream.start_time) ?? 0)}`)
+}
+
+function positive(text: string | undefined): number | null {
+  const value = number(text)
+  return value !== null && value > 0 ? value : null
+}
+
+function rational(text: string | undefined, separator: string): Rational | null {
+  const [num, den] = (text ?? '').split(separator).map(Number)
+  const usable =
+    num !== undefined &&
+    den !== undefined &&
+    Number.isSafeInteger(num) &&
+    Number.isSafeInteger(den) &&
+    num > 0 &&
+    den > 0
+  return usable ? ratio(num, den) : null
+}

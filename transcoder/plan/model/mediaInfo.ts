@@ -1,0 +1,152 @@
+// In charge of: what a probe knows about a source, as plain values.
+// Not in charge of: how it is found out (transcoder/analysis/probe.ts).
+
+import type { DownmixLevels } from '../../formats/ac3.ts'
+import type { MixPlan } from './plan.ts'
+import type { Rational } from '../../formats/rational.ts'
+
+/** Pictures by what their lines look like (ffmpeg's idet), among the first of the source. */
+export interface MeasuredScan {
+  tff: number
+  bff: number
+  progressive: number
+  /** Pictures that repeat no field of the one before; its top; its bottom field. */
+  neither: number
+  repeatedTop: number
+  repeatedBottom: number
+}
+
+/** The display a picture was graded on (SMPTE ST 2086): CIE 1931 x and y, and cd/m². */
+export interface MasteringDisplay {
+  red: [number, number]
+  green: [number, number]
+  blue: [number, number]
+  white: [number, number]
+  minNits: number
+  maxNits: number
+}
+
+export interface VideoStream {
+  /** Index among all streams of the file. */
+  index: number
+  /** The container's own number: the PID in a transport stream; null where it has none. */
+  id: number | null
+  codec: string
+  /** Coded size in pixels, before rotation. */
+  width: number
+  height: number
+  /** Sample aspect ratio; 1:1 where unknown. */
+  sar: Rational
+  /** Degrees clockwise that the picture must be turned to stand upright: 0, 90, 180 or 270. */
+  rotation: 0 | 90 | 180 | 270
+  /** Frames per second: the average rate; null where unknown. */
+  frameRate: Rational | null
+  /** True where the container's nominal and average rates differ: the source has a variable rate. */
+  variableFrameRate: boolean
+  /** The rate that most pictures keep, of a variable one; null where there is none or nobody looked (transcoder/analysis/commonFrameRate.ts). */
+  commonFrameRate: Rational | null
+  fieldOrder: 'progressive' | 'tt' | 'bb' | 'tb' | 'bt' | 'unknown'
+  /** null where it was not measured (transcoder/analysis/measureSource.ts). */
+  scan: MeasuredScan | null
+  pixelFormat: string
+  colorRange: string | null
+  colorSpace: string | null
+  colorTransfer: string | null
+  colorPrimaries: string | null
+  /** null where there is none or nobody looked (transcoder/analysis/hdrMetadata.ts). */
+  masteringDisplay: MasteringDisplay | null
+  /** MaxCLL and MaxFALL in cd/m² (CTA-861.3). */
+  contentLight: { maximum: number; average: number } | null
+  /** HDR10+ or Dolby Vision was seen. */
+  dynamicMetadata: boolean
+  /** CEA-608/708 caption data was seen inside the pictures (streamDetails.ts looks into the first ones). */
+  closedCaptions: boolean
+  /** What that data was seen to carry: `CC1` to `CC4`, `T1` to `T4`, `SERVICE1` and up. */
+  captionChannels: string[]
+  /** ISO 639-2 by channel, as the program's map states it (caption_service_descriptor); looked for where captions become files. */
+  captionLanguages: Record<string, string>
+  /** Caption bytes come in more than one message a picture. */
+  severalCaptionMessages: boolean
+  /** An active format description (AFD) was seen inside the pictures. */
+  activeFormat: boolean
+  /** Seconds on the file's clock; null where unknown. */
+  startSeconds: number | null
+  durationSeconds: number | null
+}
+
+/** One stream's loudness in one mix (ITU-R BS.1770). */
+export interface MeasuredLoudness {
+  mix: MixPlan
+  /** null = silence. */
+  integratedLufs: number | null
+  /** dB above full scale; null = silence. */
+  truePeakDb: number | null
+  /** How loud it is with that gain behind the limiter; empty where none is needed. */
+  limited: { gainDb: number; integratedLufs: number }[]
+}
+
+export interface AudioStream {
+  index: number
+  /** As in VideoStream. */
+  id: number | null
+  /** 1-based position among the audio streams (of the chosen program): what `source_stream` counts. */
+  number: number
+  codec: string
+  channels: number
+  channelLayout: string | null
+  sampleRate: number
+  language: string | null
+  /** Dialogue level in the header of AC-3 and E-AC-3, 1 to 31; null where there is none or nobody looked (streamDetails.ts). */
+  dialnorm: number | null
+  /** null where there are none or nobody looked (streamDetails.ts). */
+  downmixLevels: DownmixLevels | null
+  /** Empty where nobody asked (transcoder/analysis/measureLoudness.ts). */
+  loudness: MeasuredLoudness[]
+  startSeconds: number | null
+  durationSeconds: number | null
+}
+
+/** What the container says of a stream's purpose. */
+export type StreamTrait = 'forced' | 'hearing_impaired'
+
+export interface OtherStream {
+  index: number
+  /** As in VideoStream. */
+  id: number | null
+  type: string
+  codec: string
+  language: string | null
+  /** Of subtitles; missing = none. */
+  traits?: StreamTrait[]
+  /** Missing = not stated. */
+  startSeconds?: number
+}
+
+/** Size of a decoded logo in pixels. */
+export interface LogoImage {
+  width: number
+  height: number
+}
+
+export interface MediaInfo {
+  /** ffprobe's names of the container, for example ['mov', 'mp4', …]. */
+  formats: string[]
+  /** Seconds; null where unknown (raw streams, pipes). */
+  durationSeconds: number | null
+  /** Where its streams begin on the file's clock. */
+  startSeconds: number | null
+  sizeBytes: number | null
+  /** The first video stream that is not cover art; null where there is none. */
+  video: VideoStream | null
+  audio: AudioStream[]
+  /** The program that the streams are taken from; null = all streams of the file. */
+  program: {
+    number: number
+    /** Where the whole file begins on that clock; other programs may have been started hours before. */
+    fileStartSeconds: number | null
+  } | null
+  /** Numbers of all programs of a transport stream. */
+  programs: number[]
+  /** Further video streams, subtitles, data, attachments and cover art. */
+  other: OtherStream[]
+}

@@ -1,0 +1,42 @@
+// In charge of: every file that one run writes, in the order of its arguments: the outputs, then audio files of their own.
+// Not in charge of: what is in them (plan.ts), where they lie on disk (transcoder/pipeline/encode.ts).
+import type { AudioFilePlan, OutputPlan, Plan } from './plan.ts'
+
+export interface PlannedFile {
+  path: string
+  contentType: string
+  /** Position in `videoProfiles`; null for an audio file. */
+  profile: number | null
+  container: OutputPlan['container'] | AudioFilePlan['container']
+  headerReserveBytes: number | null
+  expectedBytes: number
+  /** Seconds that it must last; null where the source does not say. */
+  durationSeconds: number | null
+  /** The step in which a length can differ. */
+  frameSeconds: number
+}
+
+export function plannedFiles(plan: Plan): PlannedFile[] {
+  return [
+    ...plan.outputs.map((output) => ({
+      path: output.path,
+      contentType: output.contentType,
+      profile: output.profile,
+      container: output.container,
+      headerReserveBytes: output.headerReserveBytes,
+      expectedBytes: output.expectedBytes,
+      durationSeconds: output.durationSeconds,
+      frameSeconds: output.video.frameRate.den / output.video.frameRate.num,
+    })),
+    ...plan.audioFiles.map((file) => ({
+      path: file.path,
+      contentType: file.contentType,
+      profile: null,
+      container: file.container,
+      headerReserveBytes: null,
+      expectedBytes: file.expectedBytes,
+      durationSeconds: file.durationSeconds,
+      frameSeconds: 0,
+    })),
+  ]
+}

@@ -1,0 +1,17 @@
+// In charge of: every stream that leaves one run through a pipe, in the order of its arguments behind the files of plannedFiles.ts.
+// Not in charge of: what is done with them (transcoder/segmenter).
+import type { Plan, StreamPlan } from './plan.ts'
+
+/** Stream number `n` is target number `plannedFiles(plan).length + n` of ffmpegArgs. Empty without packaging. */
+export function streams(plan: Plan): StreamPlan[] {
+  const { packaging } = plan
+  if (packaging === null) return []
+  return [
+    ...packaging.renditions.flatMap(({ forms }, rendition) =>
+      forms.map((form): StreamPlan => ({ kind: 'rendition', rendition, form })),
+    ),
+    ...(packaging.textTracks ? [{ kind: 'captions' } as const] : []),
+    ...(packaging.subtitles ?? []).map((_subtitles, track): StreamPlan => ({ kind: 'subtitles', track })),
+    ...(packaging.thumbnails === null ? [] : ([{ kind: 'thumbnails' }, { kind: 'poster' }] as const)),
+  ]
+}

@@ -1,0 +1,184 @@
+// In charge of: segmented output: which renditions there are, in which forms, where each segment ends.
+// Not in charge of: how a rendition's pictures look (planJob.ts), spelling it as argv (argv/segmentArgs.ts), cutting (transcoder/segmenter).
+import { joinPath } from '#contract/job/paths/outputNames.ts'
+import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
+import type { MediaInfo } from './model/mediaInfo.ts'
+import type { Rational } from '../formats/rational.ts'
+import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentForm, VideoPlan } from './model/plan.ts'
+import { ratio, toNumber } from '../formats/rational.ts'
+import { planTextTracks } from './streams/textSubtitles.ts'
+import { planThumbnails } from './video/thumbnailPlan.ts'
+
+/** A video profile as it is planned so far. */
+export interface PlannedProfile {
+  /** Position in `videoProfiles`. */
+  profile: number
+  video: VideoPlan
+  /** What the profile selects of the audio that is produced. */
+  audio: AudioPlan[]
+}
+
+/** Codecs that can carry captions in their pictures. */
+const CAPTIONED = new Set(['h264', 'hevc', 'mpeg2video'])
+/** Seconds below which a snapped length is the same. */
+const SAME_SECONDS = 1e-6
+/** 6 s at 29.97 frames per second are 6.006 s: no news to someone who did not ask for 6 s. */
+const DEFAULT_TOLERANCE_SECONDS = 0.1
+
+/** Decisions "output_container with flags", "master_variant_mode", "bucket_output_path", "create_tar_file", "gop_length". */
+export function planPackaging(
+  spec: JobSpec,
+  packaging: PackagingSpec,
+  media: MediaInfo,
+  profiles: readonly PlannedProfile[],
+  warnings: Warning[],
+): PackagingPlan {
+  const separate = separatesAudio(packaging, profiles, warnings)
+  const hls = hlsForm(spec, packaging, profiles, separate, warnings)
+  const cmaf = packaging.dash || hls === 'cmaf'
+  const muxed = hls === 'ts' && !separate
+  const forms = (ts: boolean): SegmentForm[] => [
+    ...(cmaf ? (['cmaf'] as const) : []),
+    ...(ts ? (['ts'] as const) : []),
+    ...(packaging.smooth ? (['smooth'] as const) : []),
+  ]
+  const audioForms = forms(hls === 'ts' && separate)
+  const tracks = new Map(profiles.flatMap(({ audio }) => audio.map((track) => [track.profile, track])))
+  const audio: RenditionPlan[] = [...(audioForms.length === 0 ? [] : tracks.values())]
+    .toSorted((a, b) => a.profile - b.profile)
+    .map((track) => ({
+      kind: 'audio',
+      id: `audio_${track.profile}`,
+      directory: `audio_${track.profile}`,
+      profile: track.profile,
+      video: null,
+      audio: [track],
+      audioRenditions: [],
+      forms: audioForms,
+      segmentFrames: 0,
+    }))
+  if (packaging.hls && !muxed) warnOfSelections(profiles, warnings)
+  const gops = gopsPerSegment(packaging, profiles, warnings)
+  const video = profiles.map((profile): RenditionPlan => {
+    const id = `video_${profile.profile}`
+    return {
+      kind: 'video',
+      id,
+      directory: renditionDirectory(spec.video.find(({ index }) => index === profile.profile)?.output ?? '', id),
+      profile: profile.profile,
+      video: profile.video,
+      audio: muxed ? profile.audio : [],
+      audioRenditions: profile.audio
+        .map((track) => `audio_${track.profile}`)
+        .filter((each) => audio.some((a) => a.id === each)),
+      forms: forms(hls === 'ts'),
+      segmentFrames: gops * profile.video.gopFrames,
+    }
+  })
+  const name = packageName(spec)
+  const first = profiles[0]?.video
+  return {
+    directory: spec.outputDirectory,
+    hls,
+    dash: packaging.dash,
+    smooth: packaging.smooth ? `${name}.ism` : null,
+    segmentDuration: segmentDuration(video),
+    tar: packaging.tar ? joinPath(spec.outputDirectory, `${name}.tar`) : null,
+    // Decision "closed_captions": true = also as WebVTT, which Smooth manifests do not list.
+    textTracks:
+      spec.closedCaptions === true &&
+      media.video?.closedCaptions === true &&
+      CAPTIONED.has(media.video.codec) &&
+      (hls !== null || packaging.dash),
+    subtitles: planTextTracks(spec, media),
+    captionChannels: media.video?.captionChannels ?? [],
+    captionLanguages: media.video?.captionLanguages ?? {},
+    thumbnails:
+      packaging.thumbnails && first !== undefined ? planThumbnails(first, gops * first.gopFrames, media) : null,
+    programStart: packaging.programStart,
+    renditions: [...video, ...audio],
+  }
+}
+
+function separatesAudio(packaging: PackagingSpec, profiles: readonly PlannedProfile[], warnings: Warning[]): boolean {
+  if (packaging.separateAudio) return true
+  if (!packaging.hls || !packaging.preferTransportStream || profiles.every(({ audio }) => audio.length < 2))
+    return false
+  warnings.push({
+    code: 'audio_separated',
+    field: 'master_variant_mode',
+    message:
+      'A video profile carries several audio tracks, between which players of HLS choose only where they are renditions of their own: audio is separate, as with master_variant_mode true.',
+  })
+  return true
+}
+
+/** RFC 8216bis, 4.4.6.1.1: all groups have the same members, which selections of different source streams cannot have. */
+function warnOfSelections(profiles: readonly PlannedProfile[], warnings: Warning[]): void {
+  const heard = profiles.map(({ audio }) =>
+    [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),
+  )
+  if (new Set(heard).size < 2) return
+  warnings.push({
+    code: 'audio_selections_differ',
+    field: 'videoProfiles',
+    message:
+      'The video profiles select audio of different source streams. Each HLS variant has the audio of its own profile, so a player that switches between variants changes or loses audio; select the same streams in all of them to avoid this.',
+  })
+}
+
+/** TS segments where they were asked for and every player takes them so. */
+function hlsForm(
+  spec: JobSpec,
+  packaging: PackagingSpec,
+  profiles: readonly PlannedProfile[],
+  separate: boolean,
+  warnings: Warning[],
+): PackagingPlan['hls'] {
+  if (!packaging.hls) return null
+  if (!packaging.preferTransportStream) return 'cmaf'
+  const ac3 = profiles.some(({ audio }) => audio.some((track) => track.codec === 'ac3'))
+  const reason =
+    spec.videoCodec !== 'h264'
+      ? 'HLS carries hevc in these only'
+      : separate && ac3
+        ? 'separate ac3 is carried in these'
+        : null
+  if (reason === null) return 'ts'
+  warnings.push({
+    code: 'segments_are_cmaf',
+    field: 'output_container',
+    message: `The segments are fragmented MP4 (CMAF), not transport streams: ${reason}.`,
+  })
+  return 'cmaf'
+}
+
+/** segment_length is snapped to whole GOPs; all renditions have the same in seconds. */
+function gopsPerSegment(packaging: PackagingSpec, profiles: readonly PlannedProfile[], warnings: Warning[]): number {
+  const video = profiles[0]?.video
+  if (video === undefined) return 1
+  const gop = ratio(video.gopFrames * video.frameRate.den, video.frameRate.num)
+  const gops = Math.max(1, Math.round(packaging.segmentSeconds / toNumber(gop)))
+  const used = gops * toNumber(gop)
+  const tolerance = packaging.isSegmentLengthGiven ? SAME_SECONDS : DEFAULT_TOLERANCE_SECONDS
+  if (Math.abs(used - packaging.segmentSeconds) > tolerance)
+    warnings.push({
+      code: 'segment_length_snapped',
+      field: 'segment_length',
+      message: `Segments last ${round(used)} s instead of ${round(packaging.segmentSeconds)} s: whole GOPs of ${round(toNumber(gop))} s.`,
+    })
+  return gops
+}
+
+function segmentDuration(video: readonly RenditionPlan[]): Rational {
+  const first = video[0]
+  if (first?.video == null) return ratio(1, 1)
+  const { frameRate } = first.video
+  return ratio(first.segmentFrames * frameRate.den, frameRate.num)
+}
+
+function round(seconds: number): string {
+  return String(Number(seconds.toFixed(6)))
+}

@@ -1,0 +1,300 @@
+// In charge of: turning a job and a probed source into a complete plan, or into the one reason why it cannot be done.
+// Not in charge of: the wire (contract/job/validateJob.ts), argv (argv/ffmpegArgs.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import { outputPath } from '#contract/job/paths/outputNames.ts'
+import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { planAudio, warnSilentProfiles } from './audio/audioTracks.ts'
+import { planCaptions } from './streams/captionPlan.ts'
+import { planAudioFiles } from './audio/audioFiles.ts'
+import { planWithoutVideo } from './planWithoutVideo.ts'
+import { bufferModel, expectedSize, headerReserve, muxRate } from './video/bitrateBudget.ts'
+import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } from './streams/cuePlan.ts'
+import { toNumber } from '../formats/rational.ts'
+import { outputLength, outputStart, videoOffset } from './streams/outputTiming.ts'
+import { isUntouched, outputColor, readPicture, withoutConversion } from './video/color.ts'
+import { planGeometry, upright } from './video/geometry.ts'
+import { planLogo } from './video/logoPlacement.ts'
+import type { LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
+import type { Rational } from '../formats/rational.ts'
+import { keepsHdr } from './video/hdr.ts'
+import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './model/plan.ts'
+import { checkProgram, pidsOf } from './streams/programSelection.ts'
+import { planPackaging } from './packagingPlan.ts'
+import { PlanError } from './model/planError.ts'
+import { leftOut } from './streams/droppedStreams.ts'
+import { planSubtitles, subtitleKbps } from './streams/copiedSubtitles.ts'
+import { textSubtitles } from './streams/textSubtitles.ts'
+import { commonRate, gopOf, outputRate, sourceRate } from './video/frameRate.ts'
+import { checkSourceSize } from './video/sourceSizeCheck.ts'
+import { checkStreamCount, looksDeeper } from './streams/audioStreamCount.ts'
+import { settle } from './resolveSpec.ts'
+import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './video/interlacing.ts'
+
+/** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
+export interface EngineAbilities {
+  zscale: boolean
+  /** libx265 has `-a53cc`. */
+  hevcCaptions: boolean
+  /** libx265 has 10 bits. */
+  hevcMain10?: boolean
+  /** Captions survive a change of the frame rate (ffmpeg 7 and later, at broadcast rates). */
+  captionsAcrossRates: boolean
+  /** Every message of a picture is read, where its captions come in several (ffmpeg 7 and later). */
+  severalCaptionMessages?: boolean
+  /** The clock of a transport stream begins with the streams that are used (ffmpeg 6 and later), not with all of them. */
+  clockFromUsedStreams?: boolean
+}
+const everything: EngineAbilities = {
+  zscale: true,
+  hevcCaptions: true,
+  hevcMain10: true,
+  captionsAcrossRates: true,
+  severalCaptionMessages: true,
+}
+
+const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
+
+/**
+ * Decides everything about a task. `abilities` defaults to a complete engine; `found` are the source's cues, where they were
+ * asked for.
+ * Throws PlanError; what was changed or left out is in `warnings`.
+ */
+export function planJob(
+  asked: JobSpec,
+  media: MediaInfo,
+  abilities: EngineAbilities = everything,
+  found: SourceCues | null = null,
+  logo: LogoImage | null = null,
+): Plan {
+  const { video } = media
+  const warnings: Warning[] = []
+  checkProgram(asked, media, warnings)
+  const spec = settle(asked, media, warnings)
+  // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
+  const container = spec.container === 'ts' && spec.packaging === null ? 'ts' : 'mp4'
+  if (video === null) return planWithoutVideo(spec, media, abilities, warnings)
+
+  const source = upright(video)
+  const read = readPicture(video, source, keepsHdr(spec, video, abilities, warnings))
+  const picture = abilities.zscale ? read : withoutConversion(read)
+  const scan = sourceScan(spec, video, warnings)
+  const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
+  const videoOffsetSeconds = videoOffset(spec, media, abilities)
+  const startSeconds = outputStart(spec, media)
+  const lengthWith = (tracks: readonly AudioPlan[]) =>
+    outputLength(
+      media,
+      [video, ...media.audio.filter(({ number }) => tracks.some((track) => track.sourceStream === number))],
+      startSeconds,
+    )
+  checkStreamCount(spec, media, warnings)
+  warnSilentProfiles(spec, warnings)
+
+  const cues = planCues(spec, found, warnings)
+  const subtitles = planSubtitles(spec, media)
+  const keptPids = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
+  warnings.push(...leftOut(media, keptPids, textSubtitles(spec, media)))
+  warnSource(read, abilities, warnings)
+  const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
+
+  const grid = spec.packaging === null ? null : commonRate(spec, rate)
+  const tallest =
+    spec.packaging === null
+      ? null
+      : Math.max(...spec.video.map((profile) => planGeometry(profile, spec, source, []).height))
+  const planned = spec.video.map((profile) => ({
+    profile: profile.index,
+    video: planVideo(
+      spec,
+      profile,
+      video,
+      { container, picture, rate, grid, tallest, scan, abilities, splicePoints, logo },
+      warnings,
+    ),
+    audio: planAudio(spec, profile, media, warnings),
+  }))
+  const packaging = spec.packaging === null ? null : planPackaging(spec, spec.packaging, media, planned, warnings)
+  if (cues !== null && (packaging === null || packaging.hls === 'ts'))
+    for (const { audio } of planned)
+      requireFreePid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
+  const single = packaging === null ? spec.video : []
+  const outputs = single.map((profile, position): OutputPlan => {
+    const { video: plan, audio } = planned[position]!
+    const muxRateKbps =
+      container === 'ts' && profile.mode === 'cbr'
+        ? muxRate(plan.bitrateKbps, toNumber(plan.frameRate), audio) +
+          (cues === null ? 0 : CUE_KBPS) +
+          subtitleKbps(subtitles)
+        : null
+    const durationSeconds = lengthWith(audio)
+    const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
+    return {
+      profile: profile.index,
+      path: outputPath(spec, profile, profile.rung ?? plan.height),
+      container,
+      contentType: contentTypes[container],
+      video: plan,
+      audio,
+      durationSeconds,
+      expectedBytes: expectedSize(durationSeconds, plan, audio, muxRateKbps, headerReserveBytes),
+      headerReserveBytes,
+      muxRateKbps,
+    }
+  })
+  const audioFiles = planAudioFiles(spec, media, startSeconds, warnings)
+  refuseSharedPaths(outputs, audioFiles)
+
+  const sourceAudio = [
+    ...new Set(
+      [
+        ...outputs.flatMap((output) => output.audio),
+        ...(packaging?.renditions ?? []).flatMap((rendition) => rendition.audio),
+        ...audioFiles.map((file) => file.audio),
+      ].map((track) => track.sourceStream),
+    ),
+  ].toSorted((a, b) => a - b)
+  if (sourceAudio.length === 0) warnings.push(...levelWithoutEffect(spec))
+  return {
+    version: 2,
+    packaging,
+    durationSeconds: lengthWith(planned.flatMap(({ audio }) => audio)),
+    videoOffsetSeconds,
+    sourceAudio,
+    pids: pidsOf(media),
+    picture,
+    fields: scan.fields,
+    scaler: abilities.zscale ? 'zscale' : 'scale',
+    disableDrc: media.audio.some(
+      (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
+    ),
+    deepProbe: looksDeeper(spec, media),
+    hevcCaptionsOption: abilities.hevcCaptions,
+    cues,
+    service: outputs.some((output) => output.container === 'ts') ? spec.service : null,
+    subtitles,
+    outputs,
+    audioFiles,
+    warnings: unique(spec.ladder === null ? warnings : warnings.map(aboutLadder)),
+  }
+}
+
+function planVideo(
+  spec: JobSpec,
+  profile: VideoProfile,
+  video: VideoStream,
+  found: {
+    container: OutputPlan['container']
+    picture: SourcePicture
+    rate: Rational
+    /** Where GOPs and splice points lie in all renditions; null = each output has its own. */
+    grid: Rational | null
+    /** Lines of the tallest rendition of a switching set; null = each output is a file of its own. */
+    tallest: number | null
+    scan: SourceScan
+    abilities: EngineAbilities
+    splicePoints: readonly number[]
+    logo: LogoImage | null
+  },
+  warnings: Warning[],
+): VideoPlan {
+  const geometry = planGeometry(profile, spec, upright(video), warnings)
+  checkSourceSize(spec, profile, geometry.width, geometry.height)
+  const { frameRate, pictureRate } = outputRate(
+    found.rate,
+    profile.frameRateFactor,
+    spec.videoCodec,
+    profile.index,
+    warnings,
+  )
+  const color = outputColor(found.picture, {
+    height: geometry.height,
+    rate: found.rate,
+    tallest: found.tallest,
+  })
+  const untouched = isUntouched(found.picture, geometry, color)
+  const scan = outputScan(spec, profile, { video, scan: found.scan }, { geometry, untouched }, warnings)
+  // Captions of both fields' pictures would have to be put together again.
+  const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
+  return {
+    codec: spec.videoCodec,
+    quality: spec.quality,
+    mode: profile.mode,
+    bitrateKbps: profile.bitrateKbps,
+    ...bufferModel(spec.videoCodec, profile.mode, profile.bitrateKbps, found.container),
+    ...geometry,
+    frameRate,
+    pictureRate,
+    ...gopOf(spec, frameRate, found.grid ?? frameRate, warnings),
+    spliceFrames: spliceFrames(found.splicePoints, frameRate, found.grid ?? frameRate, warnings),
+    ...scan,
+    color,
+    logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
+    captions: planCaptions(
+      spec,
+      video,
+      { from: found.rate, to: pictureRate, rebuilt: woven || found.scan.kind === 'telecined' },
+      found.abilities,
+      warnings,
+    ),
+  }
+}
+
+function warnSource(picture: SourcePicture, abilities: EngineAbilities, warnings: Warning[]): void {
+  const { conversion, primaries, transfer } = picture
+  if (conversion === 'none') return
+  if (!abilities.zscale) {
+    warnings.push({
+      code: 'colors_not_converted',
+      message:
+        'The source has a wider range or gamut than BT.709, and this encoder cannot convert it: colours will look flat.',
+    })
+    return
+  }
+  warnings.push(
+    conversion === 'toneMap'
+      ? { code: 'tone_mapped', message: 'The source is HDR; the output is tone-mapped to BT.709.' }
+      : {
+          code: 'gamut_converted',
+          message: `The source’s colours (${picture.matrix} matrix, ${primaries} primaries, ${transfer} transfer) are converted to those of SDR video.`,
+        },
+  )
+}
+
+/** No output carries audio whose level could be set. */
+function levelWithoutEffect({ audioVolume, loudnessLufs }: JobSpec): Warning[] {
+  const fields = [...(audioVolume === 100 ? [] : ['audio_volume']), ...(loudnessLufs === null ? [] : ['loudness_lufs'])]
+  return fields.map((field) => ({
+    code: 'no_effect',
+    field,
+    message: `${field} has no effect: no output carries audio.`,
+  }))
+}
+
+function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly AudioFilePlan[]): void {
+  const seen = new Map<string, string>()
+  const all = [
+    ...outputs.map((output) => ({ path: output.path, name: `videoProfiles[${output.profile}]`, field: '.output' })),
+    ...audioFiles.map((file) => ({ path: file.path, name: `audioProfiles[${file.profile}]`, field: '' })),
+  ]
+  for (const { path, name, field } of all) {
+    const first = seen.get(path)
+    if (first !== undefined)
+      throw new PlanError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
+        field: `${name}${field}`,
+        details: { path },
+      })
+    seen.set(path, name)
+  }
+}
+
+/** A request with a ladder has no video profiles that a warning could name. */
+function aboutLadder(warning: Warning): Warning {
+  return warning.field?.startsWith('videoProfiles[') === true ? { ...warning, field: 'ladder' } : warning
+}
+
+function unique(warnings: readonly Warning[]): Warning[] {
+  const seen = new Map(
+    warnings.map((warning) => [`${warning.code} ${warning.field ?? ''} ${warning.message}`, warning]),
+  )
+  return [...seen.values()]
+}

@@ -1,0 +1,25 @@
+// In charge of: which of the source's teletext and DVB subtitles a transport stream carries as they are.
+// Not in charge of: captions inside of the video (captionPlan.ts), text subtitles, what is left out (droppedStreams.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { SubtitlePlan } from '../model/plan.ts'
+
+const kinds: Record<string, SubtitlePlan['kind']> = { dvb_teletext: 'teletext', dvb_subtitle: 'subtitles' }
+/** What a full service of teletext takes, and the leak rate of a decoder of DVB subtitles (EN 300 743, 5.1). */
+const RESERVED_KBPS: Record<SubtitlePlan['kind'], number> = { teletext: 400, subtitles: 200 }
+const LANGUAGES = /^[a-z]{3}(,[a-z]{3})*$/
+
+/** Only a DVB receiver reads them, and only a transport stream states what they are. */
+export function planSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
+  if (spec.packaging !== null || spec.container !== 'ts' || spec.service.profile !== 'dvb') return []
+  if (!media.formats.includes('mpegts')) return []
+  return media.other.flatMap(({ id, codec, language }) => {
+    const kind = kinds[codec]
+    if (kind === undefined || id === null) return []
+    return { pid: id, kind, languages: language !== null && LANGUAGES.test(language) ? language : null }
+  })
+}
+
+export function subtitleKbps(subtitles: readonly SubtitlePlan[]): number {
+  return subtitles.reduce((sum, { kind }) => sum + RESERVED_KBPS[kind], 0)
+}

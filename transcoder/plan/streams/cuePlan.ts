@@ -1,0 +1,85 @@
+// In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
+// Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec, ServiceSpec } from '#contract/job/jobSpec.ts'
+import type { WarningCode } from '#contract/warningCodes.ts'
+import type { CuePlan } from '../model/plan.ts'
+import type { Rational } from '../../formats/rational.ts'
+import { PlanError } from '../model/planError.ts'
+import { framesPerStep } from '../video/frameRate.ts'
+
+/** What planning needs to know of a source's cues. Times in ticks of 90 kHz, 0 = the first picture. */
+export interface SourceCues {
+  pids: readonly number[]
+  cueStreamType: number
+  splicePoints: Iterable<number>
+  schedules: number
+  damaged: number
+}
+
+const TICKS = 90_000
+/** Tables of a transport stream, and null packets. */
+const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1ffb, 0x1fff]
+/** Of segments, which ffmpeg's muxer writes. */
+const MUXER_PIDS = { mapPid: 0x1000, videoPid: 0x100, audioPid: 0x101 }
+/** One argument of a process holds 128 KiB (Linux, MAX_ARG_STRLEN); a splice point takes some 35 bytes of it. */
+const MOST_SPLICE_POINTS = 2000
+/** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
+export const CUE_KBPS = 40
+
+/** null where no cues are wanted or could be carried, or where there are none: then a warning says so. */
+export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warning[]): CuePlan | null {
+  const carried = spec.packaging === null ? spec.container === 'ts' : spec.packaging.hls || spec.packaging.dash
+  if (!spec.passCues || !carried) return null
+  const field = 'scte35_passthough'
+  const warn = (code: WarningCode, message: string) => warnings.push({ code, field, message })
+  if (cues === null || cues.pids.length === 0) {
+    warn('no_cues', 'The source has no SCTE-35 cues to pass through.')
+    return null
+  }
+  if (cues.damaged > 0) warn('cues_damaged', `${cues.damaged} damaged SCTE-35 sections of the source are left out.`)
+  if (cues.schedules > 0)
+    warn('splice_schedule', 'The source has splice_schedule commands; they are kept, but get no key frames.')
+  const pid = spec.cuePid ?? cues.pids[0]!
+  if (cues.pids.length > 1)
+    warn(
+      'cue_pids_merged',
+      `The source has cues on the PIDs ${cues.pids.join(', ')}; the output has them all on ${pid}.`,
+    )
+  return { pid, streamType: cues.cueStreamType }
+}
+
+/** Throws PlanError where the cues' PID is one that the output uses. `tracks` beside the video; `service`: null = segments. */
+export function requireFreePid({ pid }: CuePlan, tracks: number, service: ServiceSpec | null): void {
+  const { mapPid, videoPid, audioPid } = service ?? MUXER_PIDS
+  const inUse = [
+    ...TABLE_PIDS,
+    mapPid,
+    videoPid,
+    ...Array.from({ length: tracks }, (_, position) => audioPid + position),
+  ]
+  if (!inUse.includes(pid)) return
+  throw new PlanError(
+    'unsupported_combination',
+    `The cues cannot have the PID ${pid}: the output uses it. Give scte35_pid_remap another than ${inUse.join(', ')}.`,
+    { field: 'scte35_pid_remap', details: { pid, in_use: inUse } },
+  )
+}
+
+/**
+ * Frames that begin at a splice point, ascending. The first frame is a key frame in any case. They lie on the grid of a rate
+ * that renditions have in common, of which `rate` is a multiple.
+ */
+export function spliceFrames(points: Iterable<number>, rate: Rational, grid: Rational, warnings: Warning[]): number[] {
+  // As the fps filter rounds: a picture goes to the nearest place.
+  const steps = framesPerStep(rate, grid)
+  const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS)) * steps)
+  const distinct = [...new Set(frames)].filter((frame) => frame > 0).toSorted((a, b) => a - b)
+  if (distinct.length > MOST_SPLICE_POINTS)
+    warnings.push({
+      code: 'splice_points_limited',
+      field: 'scte35_passthough',
+      message: `Only the first ${MOST_SPLICE_POINTS} of ${distinct.length} splice points get key frames; all cues are kept.`,
+    })
+  return distinct.slice(0, MOST_SPLICE_POINTS)
+}

@@ -1,0 +1,67 @@
+// In charge of: saying, by kind, what of a source no output carries.
+// Not in charge of: audio that no profile asks for (a choice of the job), captions (captionPlan.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { WarningCode } from '#contract/warningCodes.ts'
+import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
+
+interface Kind {
+  code: WarningCode
+  name: string
+  /** The codec is told as well, where the kind does not already say it. */
+  codec?: true
+}
+
+const byCodec: Record<string, Kind> = {
+  dvb_subtitle: { code: 'dvb_subtitles_left_out', name: 'DVB subtitles' },
+  dvb_teletext: { code: 'teletext_left_out', name: 'teletext' },
+  hdmv_pgs_subtitle: { code: 'picture_subtitles_left_out', name: 'picture subtitles', codec: true },
+  dvd_subtitle: { code: 'picture_subtitles_left_out', name: 'picture subtitles', codec: true },
+  xsub: { code: 'picture_subtitles_left_out', name: 'picture subtitles', codec: true },
+  eia_608: { code: 'caption_track_left_out', name: 'a caption track', codec: true },
+  timed_id3: { code: 'id3_left_out', name: 'timed ID3' },
+  klv: { code: 'klv_left_out', name: 'KLV metadata' },
+  scte_35: { code: 'scte35_left_out', name: 'SCTE-35 cues' },
+  // QuickTime's timecode track has no codec, only this tag.
+  tmcd: { code: 'timecode_left_out', name: 'timecode' },
+}
+
+/** Keys are ffprobe's codec types, and ffprobeJson.ts's own name for cover art. */
+const byType: Record<string, Kind> = {
+  subtitle: { code: 'text_subtitles_left_out', name: 'text subtitles', codec: true },
+  data: { code: 'data_left_out', name: 'data', codec: true },
+  attachment: { code: 'attachment_left_out', name: 'an attachment', codec: true },
+  'cover art': { code: 'cover_art_left_out', name: 'cover art', codec: true },
+  video: { code: 'further_video_left_out', name: 'further video', codec: true },
+  audio: { code: 'unreadable_audio_left_out', name: 'audio that cannot be read', codec: true },
+}
+const unknown: Kind = { code: 'unknown_stream_left_out', name: 'of an unknown kind', codec: true }
+
+/** One warning for each stream but those of `keptPids` and `kept`, and one for an AFD inside the pictures. */
+export function leftOut(
+  media: MediaInfo,
+  keptPids: readonly number[] = [],
+  kept: readonly OtherStream[] = [],
+): Warning[] {
+  const warnings = media.other
+    .filter((stream) => !kept.includes(stream) && (stream.id === null || !keptPids.includes(stream.id)))
+    .map(tell)
+  if (media.video?.activeFormat === true)
+    warnings.push({
+      code: 'afd_left_out',
+      message: 'The active format description (AFD) inside the source’s pictures is not part of the output.',
+    })
+  return warnings
+}
+
+function tell(stream: OtherStream): Warning {
+  const kind = byCodec[stream.codec] ?? byType[stream.type] ?? unknown
+  const details = [
+    kind.name,
+    ...(kind.codec === true && stream.codec !== 'unknown' ? [stream.codec] : []),
+    ...(stream.language === null || stream.language === 'und' ? [] : [stream.language]),
+  ]
+  return {
+    code: kind.code,
+    message: `Stream ${stream.index} of the source (${details.join(', ')}) is not part of the output.`,
+  }
+}

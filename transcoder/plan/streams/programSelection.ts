@@ -1,0 +1,56 @@
+// In charge of: program_number: which program of a transport stream a job takes, what is said about the others, and how its streams are named.
+// Not in charge of: reading the programs (ffprobeJson.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { MediaInfo } from '../model/mediaInfo.ts'
+import type { Plan } from '../model/plan.ts'
+import { PlanError } from '../model/planError.ts'
+
+const FIELD = 'program_number'
+
+/** Throws program_missing where a transport stream does not have the program that is asked for. */
+export function checkProgram(spec: JobSpec, media: MediaInfo, warnings: Warning[]): void {
+  const { program, programs } = media
+  if (spec.program !== null && !media.formats.includes('mpegts')) {
+    const message = `${FIELD} has no effect: the source is not a transport stream.`
+    warnings.push({ code: 'no_effect', field: FIELD, message })
+    return
+  }
+  if (spec.program !== null && program?.number !== spec.program)
+    throw new PlanError('program_missing', `The source has no program ${spec.program}; it has ${listed(programs)}.`, {
+      field: FIELD,
+      details: { programs },
+    })
+  if (program === null) return
+  const others = programs.filter((number) => number !== program.number)
+  if (others.length > 0)
+    warnings.push({
+      code: 'other_programs_left_out',
+      field: FIELD,
+      message: `Program ${program.number} of the source is used; ${listed(others)} left out.`,
+    })
+}
+
+function listed(programs: readonly number[]): string {
+  return programs.length === 0
+    ? 'no programs'
+    : `${programs.length === 1 ? 'program' : 'programs'} ${programs.join(', ')}`
+}
+
+/** PIDs of the chosen program's streams; null where streams are counted over the whole file. */
+export function pidsOf(media: MediaInfo): Plan['pids'] {
+  if (media.program === null) return null
+  const audio = media.audio.flatMap(({ number, id }) => (id === null ? [] : [[number, id] as const]))
+  return { video: media.video?.id ?? null, audio: Object.fromEntries(audio) }
+}
+
+/** ffmpeg's name of the video. V, not v: cover art is a video stream too. */
+export function videoPad(pids: Plan['pids']): string {
+  return pids === null || pids.video === null ? '0:V:0' : `0:i:${pids.video}`
+}
+
+/** ffmpeg's name of an audio stream, counted from 1. */
+export function audioPad(pids: Plan['pids'], number: number): string {
+  const pid = pids?.audio[number]
+  return pid === undefined ? `0:a:${number - 1}` : `0:i:${pid}`
+}

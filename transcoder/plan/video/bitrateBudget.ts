@@ -1,0 +1,91 @@
+// In charge of: sizes that are known before encoding: buffer model, multiplex rate, header reserve, file size.
+// Not in charge of: the minimum bitrate (contract/job/rules/videoBitrates.ts).
+import type { BitrateMode, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { AudioPlan, VideoPlan } from '../model/plan.ts'
+import { toNumber } from '../../formats/rational.ts'
+
+/** Main@Main carries up to 15 Mb/s with this buffer; Main@High has the larger one (ISO/IEC 13818-2 table 8-14). */
+const MPEG2_MAIN_KBPS = 15_000
+const MPEG2_MAIN_BUFFER_BITS = 1_835_008
+const MPEG2_HIGH_BUFFER_BITS = 9_781_248
+
+/** Measured worst case of a header: per video sample, per audio packet, fixed (stts, ctts, stsz, stss, stsc, co64 …). */
+const HEADER_BYTES_PER_FRAME = 44
+const HEADER_BYTES_PER_PACKET = 32
+const HEADER_BYTES_FIXED = 4096
+/** A probe may understate the duration a little. */
+const HEADER_MARGIN = 1.05
+const HEADER_EXTRA_SECONDS = 5
+/** Larger headers are moved to the front afterwards instead of being reserved: the reserve has to be held back. */
+const LARGEST_RESERVE_BYTES = 64 * 1024 * 1024
+
+const samplesPerPacket = { aac: 1024, ac3: 1536, mp2: 1152 } as const
+/** Where the source does not say how long it is. Only the part size follows from it. */
+const UNKNOWN_DURATION_SECONDS = 12 * 3600
+
+/** vbr: peaks of 1.5 × over a buffer of 3 s; qvbr: never above the bitrate over 2 s; cbr: one second, as HRD signals it. */
+const buffers: Record<BitrateMode, { peak: number; seconds: number }> = {
+  cbr: { peak: 1, seconds: 1 },
+  vbr: { peak: 1.5, seconds: 3 },
+  qvbr: { peak: 1, seconds: 2 },
+}
+
+/**
+ * At a constant rate the decoder's buffer is filled at hardly more than the rate of the pictures: a receiver waits that long for
+ * the first one, and MPEG-2 allows 1 s (ISO/IEC 13818-1, 2.4.2.6).
+ */
+const CONSTANT_MUX_SECONDS = 0.7
+
+/** The buffer that an output's decoder is promised. cbr in a transport stream makes the whole multiplex constant. */
+export function bufferModel(
+  codec: VideoCodec,
+  mode: BitrateMode,
+  kbps: number,
+  container: 'mp4' | 'ts',
+): { maxKbps: number; bufferBits: number } {
+  const maxKbps = Math.round(kbps * buffers[mode].peak)
+  const seconds = mode === 'cbr' && container === 'ts' ? CONSTANT_MUX_SECONDS : buffers[mode].seconds
+  const bufferBits = Math.round(kbps * 1000 * seconds)
+  if (codec !== 'mpeg2') return { maxKbps, bufferBits }
+  const limit = maxKbps <= MPEG2_MAIN_KBPS ? MPEG2_MAIN_BUFFER_BITS : MPEG2_HIGH_BUFFER_BITS
+  return { maxKbps, bufferBits: Math.min(bufferBits, limit) }
+}
+
+/** Stuffing and a PES header for every picture beyond 25 a second, in kbps. */
+const KBPS_PER_PICTURE = 1
+const USUAL_RATE = 25
+
+/** kbps of a constant transport stream: room for PES, PSI and PCR; at 1.0 × decoders would be fed late (measured). */
+export function muxRate(videoKbps: number, framesPerSecond: number, audio: readonly AudioPlan[]): number {
+  const audioKbps = audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
+  const pictures = Math.max(0, framesPerSecond - USUAL_RATE) * KBPS_PER_PICTURE
+  return Math.ceil((11 * videoKbps + 11 * audioKbps) / 10 + 60 + pictures)
+}
+
+/** Bytes to keep free for the header of an mp4; null where it cannot be known or would be too large to hold back. */
+export function headerReserve(seconds: number | null, video: VideoPlan, audio: readonly AudioPlan[]): number | null {
+  if (seconds === null) return null
+  const long = seconds * HEADER_MARGIN + HEADER_EXTRA_SECONDS
+  const packets = audio.reduce(
+    (sum, track) => sum + Math.ceil((long * track.sampleRate) / samplesPerPacket[track.codec]),
+    0,
+  )
+  const bytes =
+    Math.ceil(long * toNumber(video.frameRate)) * HEADER_BYTES_PER_FRAME +
+    packets * HEADER_BYTES_PER_PACKET +
+    HEADER_BYTES_FIXED * (1 + audio.length)
+  return bytes > LARGEST_RESERVE_BYTES ? null : bytes
+}
+
+/** Upper estimate of an output's bytes. */
+export function expectedSize(
+  seconds: number | null,
+  video: VideoPlan,
+  audio: readonly AudioPlan[],
+  muxRateKbps: number | null,
+  reserveBytes: number | null,
+): number {
+  const elementary = video.maxKbps + audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
+  const kbps = muxRateKbps ?? elementary * 1.15
+  return Math.ceil((seconds ?? UNKNOWN_DURATION_SECONDS) * kbps * 125 * 1.02) + (reserveBytes ?? 0) + 65_536
+}

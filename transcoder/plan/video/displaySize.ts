@@ -1,0 +1,29 @@
+// In charge of: how large a source is as it is shown: upright, as the job turns and shapes it, in square samples.
+// Not in charge of: the size of an output (geometry.ts, ladder.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { upright } from './geometry.ts'
+import type { VideoStream } from '../model/mediaInfo.ts'
+import type { Rational } from '../../formats/rational.ts'
+import { orient } from './orientation.ts'
+import { toNumber } from '../../formats/rational.ts'
+
+export interface Size {
+  width: number
+  height: number
+}
+
+/** Scan lines are kept, and what is across them is stretched: a 720x576 picture of 16:9 is shown as 1024x576. */
+export function shownSize(spec: JobSpec, video: VideoStream): { picture: Size; frame: Size } {
+  const oriented = orient(spec, upright(video))
+  const onSide = video.rotation === 90 || video.rotation === 270
+  const isTurned = oriented.turn === 90 || oriented.turn === 270
+  const frameTurned = spec.aspect === 'rotate_counterclockwise + invert_aspect_ratio'
+  return {
+    picture: square(oriented.width, oriented.height, oriented.picture, onSide !== isTurned),
+    frame: square(oriented.frameWidth, oriented.frameHeight, oriented.frame, onSide !== frameTurned),
+  }
+}
+
+function square(width: number, height: number, display: Rational, linesUpright: boolean): Size {
+  return linesUpright ? { width, height: width / toNumber(display) } : { width: height * toNumber(display), height }
+}

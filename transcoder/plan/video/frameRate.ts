@@ -1,0 +1,147 @@
+// In charge of: the output's frame rate and what follows from it (GOP in frames, B-frames).
+// Not in charge of: how a rate is reached (filters.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { FrameRateFactor, JobSpec } from '#contract/job/jobSpec.ts'
+import type { VideoStream } from '../model/mediaInfo.ts'
+import type { Rational } from '../../formats/rational.ts'
+import { PlanError } from '../model/planError.ts'
+import { distance, multiply, ratio, toNumber } from '../../formats/rational.ts'
+
+/** The eight rates that MPEG-2 can signal (ISO/IEC 13818-2 table 6-4), which are also the rates of broadcast. */
+const standardRates: readonly Rational[] = [
+  ratio(24000, 1001),
+  ratio(24, 1),
+  ratio(25, 1),
+  ratio(30000, 1001),
+  ratio(30, 1),
+  ratio(50, 1),
+  ratio(60000, 1001),
+  ratio(60, 1),
+]
+const factors: Record<FrameRateFactor, Rational> = { '1x': ratio(1, 1), '1/2x': ratio(1, 2), '2x': ratio(2, 1) }
+
+/** Above this no encoder level exists that a player would take. */
+const HIGHEST_RATE = 300
+/** Containers round: 29.97 arrives as 2997/100 or 19001/634. Far below the 0.1 % between 24 and 23.976. */
+const SAME_RATE = 0.0002
+const MPEG2_SNAP = 0.001
+/** mpeg2video reduces a longer GOP to this by itself, with only a line in its log. */
+const MPEG2_LONGEST_GOP = 600
+
+function nearestStandard(rate: Rational): Rational {
+  return standardRates.reduce((best, candidate) =>
+    distance(rate, candidate) < distance(rate, best) ? candidate : best,
+  )
+}
+
+/** Pictures at `rate` while there is one at `grid`. */
+export function framesPerStep(rate: Rational, grid: Rational): number {
+  return Math.round(toNumber(rate) / toNumber(grid))
+}
+
+function describe(rate: Rational): string {
+  return String(Number(toNumber(rate).toFixed(3)))
+}
+
+/** Frames per second of the source as the outputs see it: constant, and exact where the container rounded. */
+export function sourceRate(spec: JobSpec, video: VideoStream, warnings: Warning[]): Rational {
+  if (video.frameRate === null) {
+    warnings.push({
+      code: 'frame_rate_assumed',
+      message: 'The source does not say its frame rate; 25 frames per second is assumed.',
+    })
+    return ratio(25, 1)
+  }
+  const nearest = nearestStandard(video.commonFrameRate ?? video.frameRate)
+  if (video.variableFrameRate) {
+    warnings.push({
+      code: 'variable_frame_rate',
+      message: `The source has a variable frame rate (${describe(video.frameRate)} on average${video.commonFrameRate === null ? '' : `, mostly ${describe(video.commonFrameRate)}`}); the output has ${describe(nearest)} frames per second.`,
+    })
+    return nearest
+  }
+  // keep_fps: false = one of the standard rates.
+  if (!spec.keepFps) {
+    if (distance(video.frameRate, nearest) > SAME_RATE)
+      warnings.push({
+        code: 'frame_rate_snapped',
+        field: 'keep_fps',
+        message: `The source's ${describe(video.frameRate)} frames per second become ${describe(nearest)}, the nearest standard rate; keep_fps true keeps the source's.`,
+      })
+    return nearest
+  }
+  return distance(video.frameRate, nearest) <= SAME_RATE ? nearest : video.frameRate
+}
+
+/**
+ * Pictures a second as they are chosen from the source, and as they are coded: where mpeg2 has no such rate, each is coded
+ * twice. Throws frame_rate_unsupported where the codec has neither.
+ */
+export function outputRate(
+  source: Rational,
+  factor: FrameRateFactor,
+  codec: JobSpec['videoCodec'],
+  index: number,
+  warnings: Warning[],
+): { frameRate: Rational; pictureRate: Rational } {
+  const rate = multiply(source, factors[factor])
+  const field = `videoProfiles[${index}].video_framerate`
+  if (codec === 'mpeg2') {
+    const nearest = nearestStandard(rate)
+    if (distance(rate, nearest) <= MPEG2_SNAP) return { frameRate: nearest, pictureRate: nearest }
+    const whole = nearestStandard(source)
+    if (factor === '1/2x' && distance(source, whole) <= MPEG2_SNAP) {
+      warnings.push({
+        code: 'pictures_repeated',
+        field,
+        message: `mpeg2 has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
+      })
+      return { frameRate: whole, pictureRate: multiply(whole, factors[factor]) }
+    }
+    throw new PlanError(
+      'frame_rate_unsupported',
+      `mpeg2 has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
+      { field, details: { rate: describe(rate), allowed: standardRates.map(describe) } },
+    )
+  }
+  if (toNumber(rate) > HIGHEST_RATE)
+    throw new PlanError('frame_rate_unsupported', `${describe(rate)} frames per second are more than ${HIGHEST_RATE}`, {
+      field,
+      details: { rate: describe(rate), maximum: HIGHEST_RATE },
+    })
+  return { frameRate: rate, pictureRate: rate }
+}
+
+/** The lowest frame rate among the profiles: a time on its grid is a picture of every rendition. */
+export function commonRate(spec: JobSpec, source: Rational): Rational {
+  const rates = spec.video.map(({ frameRateFactor }) => multiply(source, factors[frameRateFactor]))
+  return rates.reduce((lowest, rate) => (toNumber(rate) < toNumber(lowest) ? rate : lowest))
+}
+
+/**
+ * Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within what fits.
+ * `grid` is the rate by which GOPs are counted: that of the output, or a lower one that renditions have in common.
+ */
+export function gopOf(
+  spec: JobSpec,
+  rate: Rational,
+  grid: Rational,
+  warnings: Warning[],
+): { gopFrames: number; bFrames: number } {
+  const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(grid))) * framesPerStep(rate, grid)
+  const gopFrames = spec.videoCodec === 'mpeg2' ? Math.min(wanted, MPEG2_LONGEST_GOP) : wanted
+  if (gopFrames < wanted)
+    warnings.push({
+      code: 'gop_clamped',
+      field: 'gop_length',
+      message: `mpeg2 has GOPs of at most ${MPEG2_LONGEST_GOP} frames; ${wanted} were asked for.`,
+    })
+  const distanceFrames = Math.min(spec.ipDistance, gopFrames)
+  if (distanceFrames < spec.ipDistance)
+    warnings.push({
+      code: 'ip_distance_clamped',
+      field: 'ip_distance',
+      message: `A GOP of ${gopFrames} frames has no room for an ip_distance of ${spec.ipDistance}; ${distanceFrames} is used.`,
+    })
+  return { gopFrames, bFrames: distanceFrames - 1 }
+}

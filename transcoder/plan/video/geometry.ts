@@ -1,0 +1,166 @@
+// In charge of: frame size, turning, cropping, sample aspect ratio and bars of an output.
+// Not in charge of: the filters that make them (filters.ts), which aspect and turn a job's words mean (orientation.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import type { VideoStream } from '../model/mediaInfo.ts'
+import type { Rational } from '../../formats/rational.ts'
+import { orient, type Oriented } from './orientation.ts'
+import type { Geometry } from '../model/plan.ts'
+import { approximate, distance, divide, invert, multiply, ratio, toNumber } from '../../formats/rational.ts'
+
+/** The source as it stands upright. */
+export interface Upright {
+  width: number
+  height: number
+  /** Display aspect: width to height as a viewer sees it. */
+  display: Rational
+}
+
+const SQUARE = ratio(1, 1)
+/** Nobody sees a difference of 1 %, and square pixels are understood by everything. */
+const SQUARE_TOLERANCE = 0.01
+/** Display aspects that an MPEG-2 sequence header can carry beside square samples (ISO/IEC 13818-2 table 6-3). */
+const mpeg2Displays: readonly Rational[] = [ratio(4, 3), ratio(16, 9), ratio(221, 100)]
+const barDisplays: readonly Rational[] = [ratio(4, 3), ratio(16, 9)]
+/** Both terms have 16 bits in H.264 and HEVC (table E.1, Extended_SAR). */
+const SAR_LIMIT = 65535
+
+function even(value: number): number {
+  return Math.max(2, 2 * Math.round(value / 2))
+}
+
+function nearest(candidates: readonly Rational[], wanted: Rational): Rational {
+  return candidates.reduce((best, candidate) =>
+    distance(wanted, candidate) < distance(wanted, best) ? candidate : best,
+  )
+}
+
+export function upright(video: VideoStream): Upright {
+  const turned = video.rotation === 90 || video.rotation === 270
+  const [width, height] = turned ? [video.height, video.width] : [video.width, video.height]
+  const sar = turned ? invert(video.sar) : video.sar
+  return { width, height, display: multiply(sar, ratio(width, height)) }
+}
+
+/**
+ * 0 × 0 = the source's size, cut to even; one 0 = in proportion to what is displayed, in samples of the source's shape, or in
+ * square ones where the job asks for those.
+ */
+function frameSize(profile: VideoProfile, oriented: Oriented): { width: number; height: number } {
+  const { width, height } = profile
+  if (width === 0 && height === 0)
+    return { width: Math.max(2, oriented.frameWidth & ~1), height: Math.max(2, oriented.frameHeight & ~1) }
+  const storage = toNumber(oriented.square ? oriented.frame : divide(oriented.frame, oriented.sar))
+  if (width === 0) return { width: even(height * storage), height }
+  if (height === 0) return { width, height: even(width / storage) }
+  return liesAcross(profile, oriented) ? { width: height, height: width } : { width, height }
+}
+
+/** A size as the source has it, for a frame that is turned with the picture: samples would be of 81:256. */
+function liesAcross({ width, height }: VideoProfile, { frameTurned, frame }: Oriented): boolean {
+  return frameTurned && width > 0 && height > 0 && (width - height) * (frame.num - frame.den) < 0
+}
+
+/** The largest even picture of display aspect `picture` in a frame of display aspect `frame`. */
+function fit(
+  width: number,
+  height: number,
+  picture: Rational,
+  frame: Rational,
+): { pictureWidth: number; pictureHeight: number } {
+  const wider = toNumber(picture) / toNumber(frame)
+  return wider > 1
+    ? { pictureWidth: width, pictureHeight: Math.min(height, even(height / wider)) }
+    : { pictureWidth: Math.min(width, even(width * wider)), pictureHeight: height }
+}
+
+/** The largest even part of the turned source that has the shape of the frame. */
+function cut(oriented: Oriented, storage: Rational): { cropWidth: number; cropHeight: number } {
+  const wider = toNumber(oriented.picture) / toNumber(storage)
+  const { width, height } = oriented
+  return wider > 1
+    ? { cropWidth: Math.min(width, even(width / wider)), cropHeight: height }
+    : { cropWidth: width, cropHeight: Math.min(height, even(height * wider)) }
+}
+
+/** The frame is exactly width × height; video_aspect_ratio governs its display aspect, picture_transform how it is filled. */
+export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Upright, warnings: Warning[]): Geometry {
+  const field = `videoProfiles[${profile.index}]`
+  const oriented = orient(spec, source)
+  const { width, height } = frameSize(profile, oriented)
+  if (profile.width === 0 && profile.height === 0 && (width !== oriented.frameWidth || height !== oriented.frameHeight))
+    warnings.push({
+      code: 'size_rounded',
+      field,
+      message: `The source's ${oriented.frameWidth}x${oriented.frameHeight} becomes ${width}x${height}: sizes must be even.`,
+    })
+  if (liesAcross(profile, oriented))
+    warnings.push({
+      code: 'size_turned',
+      field,
+      message: `${profile.width}x${profile.height} becomes ${width}x${height}: video_aspect_ratio turns the frame with the picture.`,
+    })
+  const storage = ratio(width, height)
+  const full: Geometry = {
+    turn: oriented.turn,
+    mirror: oriented.mirror,
+    width,
+    height,
+    cropWidth: oriented.width,
+    cropHeight: oriented.height,
+    pictureWidth: width,
+    pictureHeight: height,
+    barPercent: 0,
+    sar: SQUARE,
+  }
+  if (spec.transform === 'stretch') return warnBars(spec, full, warnings)
+  if (spec.transform === 'crop') return warnBars(spec, { ...full, ...cut(oriented, storage) }, warnings)
+  const inside = (frame: Rational, sar: Rational): Geometry => {
+    // 1 % of a difference is stretched rather than shown as a thin line of bars.
+    const filled = distance(oriented.picture, frame) <= SQUARE_TOLERANCE
+    return warnBars(
+      spec,
+      { ...full, ...(filled ? {} : fit(width, height, oriented.picture, frame)), barPercent: spec.barPercent, sar },
+      warnings,
+    )
+  }
+  if (spec.transform === 'letterbox') return inside(storage, SQUARE)
+
+  const exact = divide(oriented.frame, storage)
+  if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return inside(oriented.frame, SQUARE)
+  if (spec.videoCodec === 'mpeg2') {
+    const carried = nearest(mpeg2Displays, oriented.frame)
+    if (distance(oriented.frame, carried) <= SQUARE_TOLERANCE) return inside(oriented.frame, divide(carried, storage))
+    const frame = nearest(barDisplays, oriented.frame)
+    warnings.push({
+      code: 'bars_added',
+      field,
+      message: `mpeg2 cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
+    })
+    const square = distance(frame, storage) <= SQUARE_TOLERANCE
+    return inside(frame, square ? SQUARE : divide(frame, storage))
+  }
+
+  const sar = approximate(exact, SAR_LIMIT)
+  if (toNumber(sar) < 0.5 || toNumber(sar) > 2)
+    warnings.push({
+      code: 'extreme_pixel_aspect',
+      field,
+      message: `At ${width}x${height} this display aspect needs samples of ${sar.num}:${sar.den}, which some players ignore; picture_transform letterbox, or a width of 0, avoids that.`,
+    })
+  return inside(oriented.frame, sar)
+}
+
+/** Only a turned picture's bars have a level of their own; every other bar is black. */
+function warnBars(spec: JobSpec, geometry: Geometry, warnings: Warning[]): Geometry {
+  const bars = geometry.pictureWidth !== geometry.width || geometry.pictureHeight !== geometry.height
+  const turned = spec.aspect === 'rotate_clockwise' || spec.aspect === 'rotate_counterclockwise'
+  if (bars && turned) return geometry
+  if (turned && spec.barPercent > 0)
+    warnings.push({
+      code: 'no_effect',
+      field: 'rotation_blackness',
+      message: 'rotation_blackness has no effect: the turned picture leaves no bars.',
+    })
+  return { ...geometry, barPercent: 0 }
+}

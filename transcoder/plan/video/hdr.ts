@@ -1,0 +1,52 @@
+// In charge of: dynamic_range: whether an HDR source stays HDR, and with what is said of the display it was made on.
+// Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data (transcoder/analysis/hdrMetadata.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { MasteringDisplay, VideoStream } from '../model/mediaInfo.ts'
+
+/** Signal level of SDR white, 203 cd/m² (ITU-R BT.2408, table 1): what logos and bars are drawn at. */
+export const WHITE_SIGNAL = { smpte2084: 0.58, 'arib-std-b67': 0.75 } as const
+export const WHITE_NITS = 203
+
+type HdrTransfer = keyof typeof WHITE_SIGNAL
+
+/** What an output is called that is in HDR, by its transfer. */
+export const HDR_NAMES: Readonly<Record<string, 'hdr10' | 'hlg'>> = { smpte2084: 'hdr10', 'arib-std-b67': 'hlg' }
+
+/** PQ or HLG; null for anything else. */
+export function hdrTransfer(video: VideoStream): HdrTransfer | null {
+  return video.colorTransfer === 'smpte2084' || video.colorTransfer === 'arib-std-b67' ? video.colorTransfer : null
+}
+
+/** Whether the outputs of that source would be HDR. */
+export function wantsHdr(spec: JobSpec, video: VideoStream): boolean {
+  return spec.videoCodec === 'hevc' && spec.dynamicRange === 'source' && hdrTransfer(video) !== null
+}
+
+/** Whether they are: this libx265 may have 8 bits only. */
+export function keepsHdr(
+  spec: JobSpec,
+  video: VideoStream,
+  abilities: { hevcMain10?: boolean },
+  warnings: Warning[],
+): boolean {
+  if (!wantsHdr(spec, video)) return false
+  const field = 'dynamic_range'
+  if (abilities.hevcMain10 !== true) {
+    const message = 'The source is HDR, and this hevc encoder has 8 bits only: the output is SDR.'
+    warnings.push({ code: 'hdr_not_kept', field, message })
+    return false
+  }
+  if (video.dynamicMetadata) {
+    const message = 'The source’s scene-by-scene metadata (HDR10+ or Dolby Vision) is not part of the output.'
+    warnings.push({ code: 'dynamic_metadata_left_out', field, message })
+  }
+  return true
+}
+
+/** As x265 wants it: chromaticities in steps of 0.00002, luminances in 0.0001 cd/m² (SMPTE ST 2086). */
+export function masterDisplay({ red, green, blue, white, minNits, maxNits }: MasteringDisplay): string {
+  const point = ([x, y]: readonly [number, number]) => `(${Math.round(x * 50_000)},${Math.round(y * 50_000)})`
+  const light = `(${Math.round(maxNits * 10_000)},${Math.round(minNits * 10_000)})`
+  return `G${point(green)}B${point(blue)}R${point(red)}WP${point(white)}L${light}`
+}

@@ -1,0 +1,136 @@
+// In charge of: interlaced and telecined sources: what they are, judged by a measurement, and what becomes of them.
+// Not in charge of: measuring (transcoder/analysis/measureSource.ts), the filters (filters.ts).
+import type { Warning } from '#contract/errorCodes.ts'
+import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
+import type { Rational } from '../../formats/rational.ts'
+import type { Fields, Geometry, VideoPlan } from '../model/plan.ts'
+import { distance, ratio } from '../../formats/rational.ts'
+
+export interface SourceScan {
+  kind: 'progressive' | 'interlaced' | 'telecined'
+  /** Which field is shown first; of no meaning for progressive material. */
+  order: 'tff' | 'bff'
+  fields: Fields
+}
+
+/** Codecs of which much is interlaced, and containers whose flags are often wrong. */
+const doubtfulCodecs = new Set(['mpeg2video', 'mpeg1video', 'dvvideo'])
+const doubtfulFormats = new Set(['mpegts', 'mpeg', 'mxf', 'dv', 'gxf'])
+const flagged = new Set<VideoStream['fieldOrder']>(['tt', 'bb', 'tb', 'bt'])
+/** The second letter is the field that is shown first: "tb" is coded top first, shown bottom first. */
+const topFirst = new Set<VideoStream['fieldOrder']>(['tt', 'bt'])
+
+/** Progressive test pictures give either parity by chance (43 to 38 of 100); real fields give one of them (100 to 0). */
+const PARITY_FACTOR = 5
+/** Against the flags, more has to be seen: what moves evenly up or down looks like fields for a while (44 to 1 in 2 s). */
+const UNFLAGGED_PICTURES = 60
+/** 3:2 pulldown repeats a field in two frames of five: 0.40 of all were measured, and none in video or film. */
+const TELECINE_SHARE = 0.25
+const TELECINED_RATE = ratio(30000, 1001)
+export const FILM_RATE: Rational = ratio(24000, 1001)
+const SAME_RATE = 0.001
+/**
+ * Rasters that exist interlaced, widths by lines (SMPTE ST 274, ITU-R BT.601 and its narrower forms in ETSI TS 101 154 and
+ * ATSC A/53). Anything else is scaled by players as if it were progressive.
+ */
+const interlacedRasters: Readonly<Record<number, readonly number[]>> = {
+  1080: [1920, 1440],
+  576: [720, 704, 702, 544, 528, 480, 352],
+  486: [720],
+  480: [720, 704, 640, 544, 528, 480, 352],
+}
+
+/** Whether the pictures must be looked at: not for ordinary progressive sources, which then cost nothing extra. */
+export function needsMeasuring(spec: JobSpec, media: MediaInfo): boolean {
+  const { video } = media
+  if (video === null) return false
+  const asked = spec.detelecine || spec.video.some((profile) => profile.progressive)
+  const doubtful = doubtfulCodecs.has(video.codec) || media.formats.some((format) => doubtfulFormats.has(format))
+  return asked || doubtful || flagged.has(video.fieldOrder)
+}
+
+export function sourceScan(spec: JobSpec, video: VideoStream, warnings: Warning[]): SourceScan {
+  const { scan } = video
+  const isFlagged = flagged.has(video.fieldOrder)
+  const flag = topFirst.has(video.fieldOrder) ? 'tff' : 'bff'
+  const byFlag: Fields = { parity: 'auto', frames: 'interlaced', clearFlag: false }
+  if (scan === null) {
+    if (spec.detelecine) warnNoTelecine(warnings)
+    return { kind: isFlagged ? 'interlaced' : 'progressive', order: flag, fields: byFlag }
+  }
+  const [most, least] = [Math.max(scan.tff, scan.bff), Math.min(scan.tff, scan.bff)]
+  const order = scan.tff >= scan.bff ? 'tff' : 'bff'
+  const isClear = most > 0 && most >= PARITY_FACTOR * least
+  if (spec.detelecine) {
+    const repeated = scan.repeatedTop + scan.repeatedBottom
+    const share = repeated / Math.max(1, repeated + scan.neither)
+    const rate = video.frameRate !== null && distance(video.frameRate, TELECINED_RATE) <= SAME_RATE
+    if (rate && share >= TELECINE_SHARE) {
+      warnings.push({
+        code: 'detelecined',
+        field: 'auto_detelecine_flag',
+        message: 'The source is film with 3:2 pulldown; the output has its 23.976 progressive pictures a second.',
+      })
+      // Half of telecined pictures are woven of two: matched in the wrong order, all of them would stay combed.
+      const wrong = isFlagged && flag !== order && isClear
+      return { kind: 'telecined', order, fields: wrong ? { ...byFlag, parity: order } : byFlag }
+    }
+    warnNoTelecine(warnings)
+  }
+  const seen = scan.neither + scan.repeatedTop + scan.repeatedBottom
+  const enough = isFlagged || seen >= UNFLAGGED_PICTURES
+  if (enough && scan.tff + scan.bff > scan.progressive && isClear) {
+    // Flags that agree are followed picture by picture, so that progressive parts of a mixed source stay as they are.
+    const agrees = isFlagged && flag === order
+    return { kind: 'interlaced', order, fields: agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' } }
+  }
+  // Progressive pictures sent as fields: nothing to mend but the flag.
+  return { kind: 'progressive', order, fields: { ...byFlag, clearFlag: isFlagged } }
+}
+
+function warnNoTelecine(warnings: Warning[]): void {
+  warnings.push({
+    code: 'no_telecine',
+    field: 'auto_detelecine_flag',
+    message: 'auto_detelecine_flag has no effect: no 3:2 pulldown was measured in the source.',
+  })
+}
+
+/** What becomes of a source's fields in one output. */
+export function outputScan(
+  spec: JobSpec,
+  profile: VideoProfile,
+  source: { video: VideoStream; scan: SourceScan },
+  picture: { geometry: Geometry; untouched: boolean },
+  warnings: Warning[],
+): Pick<VideoPlan, 'deinterlace' | 'scan'> {
+  const { scan, video } = source
+  if (scan.kind === 'progressive') return { deinterlace: 'none', scan: 'progressive' }
+  if (scan.kind === 'telecined') return { deinterlace: 'telecine', scan: 'progressive' }
+  const reason = whyProgressive(spec, profile, video, picture.geometry)
+  // Lines of both fields must not be mixed: whatever changes the picture works on one picture per field.
+  if (reason === null) return { deinterlace: picture.untouched ? 'none' : 'fields', scan: scan.order }
+  const fields = profile.frameRateFactor === '2x'
+  warnings.push({
+    code: 'deinterlaced',
+    field: `videoProfiles[${profile.index}]`,
+    message: `The source is interlaced; ${fields ? 'every field becomes a picture' : 'the output is progressive'}${reason === '' ? '' : `, since ${reason}`}.`,
+  })
+  return { deinterlace: fields ? 'fields' : 'frames', scan: 'progressive' }
+}
+
+/** null = it stays interlaced; '' = progressive because the job says so. */
+function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream, geometry: Geometry): string | null {
+  if (profile.progressive || profile.frameRateFactor === '2x') return ''
+  if (profile.frameRateFactor !== '1x') return 'half of the pictures cannot keep their fields'
+  if (spec.videoCodec === 'hevc') return 'hevc is not coded interlaced'
+  if (spec.packaging !== null) return 'segmented output is'
+  if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the picture is turned'
+  const { width, height } = geometry
+  const own = width === video.width && height === video.height
+  if (!own && interlacedRasters[height]?.includes(width) !== true) return `nothing shows ${width}x${height} interlaced`
+  if (geometry.height % 4 !== 0) return `fields of 4:2:0 need a height divisible by 4, which ${geometry.height} is not`
+  if (video.variableFrameRate) return 'its frame rate is variable'
+  return null
+}

@@ -1,0 +1,101 @@
+// In charge of: ladder "auto": the rungs that a source is worth, their sizes and bitrates.
+// Not in charge of: how a rung is planned (planJob.ts, as any video profile), what its files are called (contract/job/paths/outputNames.ts).
+import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import { HEIGHT, WIDTH } from '#contract/limits.ts'
+import type { JobSpec, VideoCodec, VideoProfile } from '#contract/job/jobSpec.ts'
+import type { VideoStream } from '../model/mediaInfo.ts'
+import { sourceRate } from './frameRate.ts'
+import { toNumber } from '../../formats/rational.ts'
+import { shownSize, type Size } from './displaySize.ts'
+
+/** Lines of a 16:9 picture; of other shapes, what fits into its box. */
+export const CLASSES = [2160, 1080, 720, 540, 480, 360, 240] as const
+/** A source that is cropped a little is still of its class: its rung has the source's own size then. */
+const FILLS = 0.95
+
+/** A source that has to be scaled by this or less for its highest class keeps its own size too: 900p is more than 720p. */
+const BETWEEN = 0.87
+
+/** kbps of h.264 at 1920x1080 and up to 30 frames a second, which leaves film and sports without visible blocks. */
+const REFERENCE = { kbps: 4800, pixels: 1920 * 1080, framesPerSecond: 30 }
+/** Larger pictures need less per pixel (as in contract/job/rules/videoBitrates.ts), and twice the pictures need half as much again. */
+const SIZE_EXPONENT = 0.75
+const RATE_EXPONENT = Math.log2(1.5)
+const CODEC_FACTOR: Record<VideoCodec, number> = { h264: 1, hevc: 0.6, mpeg2: 1.6 }
+
+interface Rung {
+  lines: number
+  /** 0 × 0 = the source's own. */
+  size: Size
+}
+
+/** The rungs of that source, largest first; never larger than the source, and always one at least. `any` stands for all of them. */
+export function rungsOf(spec: JobSpec, video: VideoStream, any: VideoProfile): VideoProfile[] {
+  const { frame: source } = shownSize(spec, video)
+  const framesPerSecond = toNumber(sourceRate(spec, video, []))
+  return chooseRungs(spec.videoCodec, source).map(({ lines, size }, index) => ({
+    ...any,
+    index,
+    rung: lines,
+    output: spec.packaging === null ? '' : `video_${lines}p`,
+    ...size,
+    mode: 'vbr',
+    bitrateKbps: rungBitrateKbps(spec.videoCodec, size.width === 0 ? source : size, framesPerSecond),
+    // Made for players, which show progressive pictures.
+    progressive: true,
+  }))
+}
+
+function chooseRungs(codec: VideoCodec, source: Size): Rung[] {
+  const scaled = CLASSES.map((lines) => ({ lines, scale: scaleTo(lines, source) }))
+  const fitting = scaled.filter(({ scale }) => scale * FILLS <= 1)
+  // One step between 720 and 360: 480 where the source has no 540.
+  const other = fitting.some(({ lines }) => lines === 540) ? 480 : 540
+  const rungs: Rung[] = fitting
+    .filter(({ lines }) => lines !== other)
+    .map(({ lines, scale }) => ({ lines, size: scaledSize(source, Math.min(1, scale)) }))
+    .filter(({ size }) => isPossible(codec, size))
+  const own = ownRung(source)
+  if (own !== null && isPossible(codec, own.size) && (fitting[0]?.scale ?? 1) <= BETWEEN) rungs.unshift(own)
+  if (rungs.length > 0) return rungs
+  return [{ lines: Math.min(down(source.width), down(source.height)), size: { width: 0, height: 0 } }]
+}
+
+/** Called by the class that it would be, as 900p; null above the largest. */
+function ownRung({ width, height }: Size): Rung | null {
+  const lines = even(Math.max((Math.max(width, height) * 9) / 16, Math.min(width, height)))
+  return lines > CLASSES[0] ? null : { lines, size: { width: down(width), height: down(height) } }
+}
+
+function isPossible(codec: VideoCodec, { width, height }: Size): boolean {
+  return width >= WIDTH.minimum && height >= HEIGHT.minimum && fitsCodec(codec, width, height)
+}
+
+/** By how much the source is scaled to fill the box of that class, which stands upright for an upright source. */
+function scaleTo(lines: number, { width, height }: Size): number {
+  return Math.min((lines * 16) / 9 / Math.max(width, height), lines / Math.min(width, height))
+}
+
+function scaledSize({ width, height }: Size, scale: number): Size {
+  const round = scale === 1 ? down : even
+  return { width: round(width * scale), height: round(height * scale) }
+}
+
+/** kbps on average, for a width and a height in pixels. */
+export function rungBitrateKbps(codec: VideoCodec, { width, height }: Size, framesPerSecond: number): number {
+  const size = ((width * height) / REFERENCE.pixels) ** SIZE_EXPONENT
+  const rate = Math.max(1, framesPerSecond / REFERENCE.framesPerSecond) ** RATE_EXPONENT
+  const kbps = 50 * Math.round((REFERENCE.kbps * size * rate * CODEC_FACTOR[codec]) / 50)
+  return Math.min(
+    maximumBitrateKbps(codec, width, height),
+    Math.max(minimumBitrateKbps(codec, width, height, 'vbr'), kbps),
+  )
+}
+
+function even(pixels: number): number {
+  return Math.max(2, 2 * Math.round(pixels / 2))
+}
+
+function down(pixels: number): number {
+  return Math.max(2, 2 * Math.floor(pixels / 2 + 1e-6))
+}

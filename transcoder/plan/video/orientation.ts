@@ -1,0 +1,84 @@
+// In charge of: what video_aspect_ratio and picture_transform mean for a source: how it is turned, and which shapes follow.
+// Not in charge of: sizes in pixels of an output (geometry.ts).
+import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { Rational } from '../../formats/rational.ts'
+import type { Geometry } from '../model/plan.ts'
+import { divide, invert, ratio } from '../../formats/rational.ts'
+
+export interface Oriented {
+  /** Beyond the source's own rotation. The picture is turned first and mirrored afterwards. */
+  turn: Geometry['turn']
+  mirror: Geometry['mirror']
+  /** The source in pixels, turned. */
+  width: number
+  height: number
+  /** The size that width 0 and height 0 mean. */
+  frameWidth: number
+  frameHeight: number
+  /** Display aspect of the picture as it is to be seen. */
+  picture: Rational
+  /** Display aspect of the frame around it. */
+  frame: Rational
+  /** Sample aspect of the frame when it keeps the source's samples. */
+  sar: Rational
+  /** The frame is turned with the picture. */
+  frameTurned: boolean
+  /** The job asks for square samples. */
+  square: boolean
+}
+
+const turns: Record<JobSpec['aspect'], 0 | 90 | 270> = {
+  passthrough: 0,
+  'force_4:3': 0,
+  'force_16:9': 0,
+  invert_aspect_ratio: 0,
+  rotate_clockwise: 90,
+  rotate_counterclockwise: 270,
+  'rotate_counterclockwise + invert_aspect_ratio': 270,
+}
+const mirrors = { hflip: 'horizontal', vflip: 'vertical' } as const
+const squares: readonly JobSpec['transform'][] = ['letterbox', 'crop', 'stretch']
+
+export function orient(spec: JobSpec, source: { width: number; height: number; display: Rational }): Oriented {
+  const { aspect, transform } = spec
+  const aside = turns[aspect] !== 0
+  const [width, height] = aside ? [source.height, source.width] : [source.width, source.height]
+  const follows = aspect === 'rotate_counterclockwise + invert_aspect_ratio'
+  const own = divide(source.display, ratio(source.width, source.height))
+  const [picture, frame] = displays(aspect, source.display)
+  return {
+    turn: transform === 'rotate180' ? halfway[turns[aspect]] : turns[aspect],
+    mirror: transform === 'hflip' || transform === 'vflip' ? mirrors[transform] : 'none',
+    width,
+    height,
+    // Bars stand in the source's own frame; where the display aspect is turned too, the frame is.
+    frameWidth: follows ? width : source.width,
+    frameHeight: follows ? height : source.height,
+    picture,
+    frame,
+    sar: follows ? invert(own) : own,
+    frameTurned: follows,
+    square: squares.includes(transform),
+  }
+}
+
+const halfway = { 0: 180, 90: 270, 270: 90 } as const
+
+/** Display aspects of the picture and of its frame. They differ where a turned picture stands in an unturned frame. */
+function displays(aspect: JobSpec['aspect'], source: Rational): [picture: Rational, frame: Rational] {
+  const inverted = invert(source)
+  switch (aspect) {
+    case 'passthrough':
+      return [source, source]
+    case 'force_4:3':
+      return [ratio(4, 3), ratio(4, 3)]
+    case 'force_16:9':
+      return [ratio(16, 9), ratio(16, 9)]
+    case 'invert_aspect_ratio':
+    case 'rotate_counterclockwise + invert_aspect_ratio':
+      return [inverted, inverted]
+    case 'rotate_clockwise':
+    case 'rotate_counterclockwise':
+      return [inverted, source]
+  }
+}

@@ -1,0 +1,101 @@
+// In charge of: allow_upscaling: which video profiles are larger than the source, and what becomes of them.
+// Not in charge of: ladder "auto", which has no such rungs (ladder.ts).
+import { maximumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import type { Warning } from '#contract/errorCodes.ts'
+import { HEIGHT, WIDTH } from '#contract/limits.ts'
+import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { planGeometry, upright } from './geometry.ts'
+import type { VideoStream } from '../model/mediaInfo.ts'
+import type { Geometry } from '../model/plan.ts'
+import { shownSize, type Size } from './displaySize.ts'
+
+/** Sizes are even, in both directions. */
+const SLACK = 2
+/** These put the picture into a frame of its own shape, in square samples. */
+const SHAPED: readonly JobSpec['transform'][] = ['letterbox', 'crop', 'stretch']
+
+interface Sized {
+  profile: VideoProfile
+  geometry: Geometry
+  /** How often the picture is larger than the source's, in the direction in which it is more so. */
+  factor: number
+  isLarger: boolean
+}
+
+/** The profiles that are made. `allow_upscaling` absent: all of them, those that are larger with a warning each. */
+export function withoutUpscaling(spec: JobSpec, video: VideoStream, warnings: Warning[]): VideoProfile[] {
+  if (spec.allowUpscaling === true) return spec.video
+  const { picture } = shownSize(spec, video)
+  const source = `${Math.round(picture.width)}x${Math.round(picture.height)}`
+  const sized = spec.video.map((profile) => sizeUp(spec, profile, video, picture))
+  const larger = sized.filter(({ isLarger }) => isLarger)
+  if (spec.allowUpscaling === null) {
+    for (const { profile, geometry } of larger) {
+      const message = `Video profile ${profile.index} is ${sizeText(geometry)}, larger than the source's ${source}: it is upscaled, which adds no detail. allow_upscaling false leaves such profiles out; true makes them without this warning.`
+      warnings.push({ code: 'upscaled', field: `videoProfiles[${profile.index}]`, message })
+    }
+    return spec.video
+  }
+  const smallest = larger.length < sized.length ? undefined : smallestOf(larger)
+  for (const { profile, geometry } of larger) {
+    if (profile === smallest?.profile) continue
+    const message = `Video profile ${profile.index} is left out: ${sizeText(geometry)} is larger than the source's ${source}, and allow_upscaling is false.`
+    warnings.push({ code: 'rung_left_out', field: `videoProfiles[${profile.index}]`, message })
+  }
+  return smallest === undefined
+    ? sized.filter(({ isLarger }) => !isLarger).map(({ profile }) => profile)
+    : [shrunk(spec, smallest, video, warnings)]
+}
+
+function sizeUp(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown: Size): Sized {
+  const geometry = planGeometry(profile, spec, upright(video), [])
+  const { width, height } = turnedSize(geometry, video)
+  // What is cut off is not scaled. Samples may be stretched to square ones, never beyond.
+  const across = (Math.max(width, shown.width) * geometry.cropWidth) / width
+  const down = (Math.max(height, shown.height) * geometry.cropHeight) / height
+  return {
+    profile,
+    geometry,
+    factor: Math.max(geometry.pictureWidth / across, geometry.pictureHeight / down),
+    isLarger: geometry.pictureWidth > across + SLACK || geometry.pictureHeight > down + SLACK,
+  }
+}
+
+/** The source in its own samples, as it is turned before it is scaled. */
+function turnedSize({ turn }: Geometry, video: VideoStream): Size {
+  const { width, height } = upright(video)
+  return turn === 90 || turn === 270 ? { width: height, height: width } : { width, height }
+}
+
+function smallestOf(sized: readonly Sized[]): Sized | undefined {
+  const area = ({ geometry }: Sized) => geometry.width * geometry.height
+  return sized.toSorted((a, b) => area(a) - area(b))[0]
+}
+
+/** Made at the source's size. A frame that the job shapes keeps its shape, around a picture of the source's size. */
+function shrunk(
+  spec: JobSpec,
+  { profile, geometry, factor }: Sized,
+  video: VideoStream,
+  warnings: Warning[],
+): VideoProfile {
+  const isShaped = SHAPED.includes(spec.transform)
+  const size = {
+    width: isShaped ? Math.max(WIDTH.minimum, even(geometry.width / factor)) : 0,
+    height: isShaped ? Math.max(HEIGHT.minimum, even(geometry.height / factor)) : 0,
+  }
+  const made = planGeometry({ ...profile, ...size }, spec, upright(video), [])
+  const bitrateKbps = Math.min(profile.bitrateKbps, maximumBitrateKbps(spec.videoCodec, made.width, made.height))
+  const rate = bitrateKbps < profile.bitrateKbps ? ` and ${bitrateKbps} kbps, the most that size may have` : ''
+  const message = `Video profile ${profile.index} is made at ${sizeText(made)}${rate}: every profile is larger than the source, and allow_upscaling is false.`
+  warnings.push({ code: 'rung_at_source_size', field: `videoProfiles[${profile.index}]`, message })
+  return { ...profile, ...size, bitrateKbps }
+}
+
+function even(pixels: number): number {
+  return 2 * Math.round(pixels / 2)
+}
+
+function sizeText({ width, height }: Size): string {
+  return `${width}x${height}`
+}

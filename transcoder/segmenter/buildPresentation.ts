@@ -1,0 +1,107 @@
+// In charge of: what was measured, as the presentation of one set of segments: the vocabulary that manifests are written from.
+// Not in charge of: measuring (segmentWriter.ts), writing (package/).
+import type {
+  AudioFormat,
+  AudioTrack,
+  CueEvent,
+  KeyFrame,
+  Presentation,
+  VideoTrack,
+} from '../manifests/presentation/presentation.ts'
+import type { AudioPlan, ColorTags, PackagingPlan, SegmentForm } from '../plan/model/plan.ts'
+import type { TakenSegment } from './segmentWriter.ts'
+import type { TakenRendition } from './segmentCheck.ts'
+
+/** The tracks of one form. Manifests of Smooth lie in a directory of their own, which its tracks share. */
+export function presentationOf(
+  packaging: PackagingPlan,
+  all: readonly TakenRendition[],
+  form: SegmentForm,
+  cues: CueEvent[],
+): Presentation {
+  const ours = all.filter((each) => each.form === form)
+  const video = ours
+    .filter(({ rendition }) => rendition.kind === 'video')
+    .map((each) => videoTrack(packaging, each, ours))
+  const first = video[0]
+  const audio = ours.filter(({ rendition }) => rendition.kind === 'audio').map(audioTrack)
+  // A rest of sound within the last segment is no longer presentation; segments of its own are.
+  const count = first?.segments.length ?? 0
+  const duration = Math.max(0, ...[first, ...audio.filter(({ segments }) => segments.length > count)].map(secondsOf))
+  const hasCaptions = video.some(({ captionChannels }) => captionChannels.length > 0)
+  return {
+    duration,
+    segmentSeconds: packaging.segmentDuration.num / packaging.segmentDuration.den,
+    programStart: packaging.programStart,
+    video,
+    audio,
+    text: [],
+    thumbnails: null,
+    cues,
+    hasCaptions,
+  }
+}
+
+/** Where a track ends; 0 where it has nothing. */
+export function secondsOf(track: VideoTrack | AudioTrack | undefined): number {
+  const last = track?.segments.at(-1)
+  return track === undefined || last === undefined ? 0 : (last.start + last.duration) / track.timescale
+}
+
+/** RFC 8216bis, 4.4.6.2: VIDEO-RANGE by the transfer that pictures are written in. */
+const RANGES: Partial<Record<ColorTags['transfer'], VideoTrack['range']>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' }
+
+function media(each: TakenRendition) {
+  const { rendition, form, taken, timescale, codecs, codecPrivateData } = each
+  const segments = taken.segments.map(({ uri, start, duration, bytes, sha256 }) => {
+    return { uri, start, duration, bytes, sha256 }
+  })
+  const directory = each.directory
+  const { id, profile } = rendition
+  const privateData = form === 'smooth' ? codecPrivateData : ''
+  return { id, profile, directory, form, timescale, init: taken.init, codecs, segments, codecPrivateData: privateData }
+}
+
+function videoTrack(packaging: PackagingPlan, each: TakenRendition, ours: readonly TakenRendition[]): VideoTrack {
+  const { rendition, form, taken } = each
+  const video = rendition.video!
+  const muxed = form === 'ts' ? rendition.audio : []
+  const audio = rendition.audioRenditions.filter((id) => ours.some((other) => other.rendition.id === id))
+  return {
+    ...media(each),
+    kind: 'video',
+    width: video.width,
+    height: video.height,
+    sar: video.sar,
+    frameRate: video.frameRate,
+    range: RANGES[video.color.transfer] ?? 'SDR',
+    keyFrames: keyFrames(taken.segments),
+    muxedAudio: muxed.map((track, index) => audioFormat(track, each.codecs[index + 1] ?? '')),
+    audioTracks: muxed.length > 0 ? [] : audio,
+    captionChannels: video.captions ? packaging.captionChannels : [],
+  }
+}
+
+function audioTrack(each: TakenRendition): AudioTrack {
+  const [track] = each.rendition.audio
+  return { ...media(each), kind: 'audio', format: audioFormat(track!, each.codecs[0] ?? '') }
+}
+
+function audioFormat(track: AudioPlan, codec: string): AudioFormat {
+  const { channels, sampleRate, bitrateKbps, language, sourceStream } = track
+  return { codec, channels, sampleRate, bitrateKbps, language, sourceStream }
+}
+
+/** A day of GOPs of 4 s. More would make playlists that no message carries; then every second, third, … one is listed. */
+const MOST_KEY_FRAMES = 20_000
+
+function keyFrames(segments: readonly TakenSegment[]): KeyFrame[] {
+  const all = segments.flatMap((segment, index) => segment.keys.map((key) => ({ ...key, segment: index })))
+  const step = Math.ceil(all.length / MOST_KEY_FRAMES)
+  const keys = all.filter((_key, index) => index % step === 0)
+  const last = segments.at(-1)
+  const end = last === undefined ? 0 : last.start + last.duration
+  return keys.map(({ segment, start, offset, bytes }, index) => {
+    return { segment, start, duration: (keys[index + 1]?.start ?? end) - start, offset, bytes }
+  })
+}

@@ -1,0 +1,173 @@
+// In charge of: segments of one movie fragment each, written anew: CMAF audio, and both streams of Smooth.
+// Not in charge of: CMAF video, whose fragments stay as they are (cmafVideoCutter.ts).
+import { joined } from '../../formats/concatBytes.ts'
+import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter } from './cutter.ts'
+import { StreamError } from '../../formats/streamError.ts'
+import { LengthScan } from '../../formats/video/keyFrameScan.ts'
+import { SMOOTH_TIMESCALE } from '../../manifests/smoothManifest.ts'
+import { BoxReader } from '../../formats/mp4/boxReader.ts'
+import { isSync, readFragment, writeFragment, type Fragment, type Sample } from '../../formats/mp4/movieFragment.ts'
+import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
+import { missing } from './cmafVideoCutter.ts'
+
+/** One segment and one movie fragment are held: 6 s at 80 Mb/s. */
+const LARGEST_HELD = 64 * 1024 * 1024
+interface Group {
+  decodeTime: number
+  samples: Sample[]
+  parts: Uint8Array[]
+  bytes: number
+}
+
+export class RegroupCutter implements Cutter {
+  readonly #cadence: Cadence
+  readonly #form: 'cmaf' | 'smooth'
+  readonly #reader = new BoxReader()
+  #ftyp: Uint8Array | null = null
+  track: TrackInfo | null = null
+  #moof: Uint8Array | null = null
+  #fragment: Fragment | null = null
+  #payload: Uint8Array[] = []
+  #payloadBytes = 0
+  /** The segment under way, and the one before it: the last one of audio may have to take in what is left. */
+  #group: Group | null = null
+  #waiting: Group | null = null
+  #count = 0
+  /** Pictures of the video, whose segments end where these do. */
+  #firstFrame = 0
+  #endFrame: number
+  #samples = 0
+
+  constructor(cadence: Cadence, form: 'cmaf' | 'smooth') {
+    this.#cadence = cadence
+    this.#form = form
+    this.#endFrame = segmentEnd(cadence, 0)
+  }
+
+  push(chunk: Uint8Array): Cut[] {
+    const cuts: Cut[] = []
+    for (const event of this.#reader.push(chunk)) {
+      if (event.kind === 'box') this.#box(event.name, event.bytes, cuts)
+      else if (event.kind === 'mdat') this.#mdat(event.header.length, event.bytes)
+      else {
+        this.#payload.push(event.bytes)
+        if (event.last) this.#regroup(cuts)
+      }
+    }
+    return cuts
+  }
+
+  end(videoSegments: number | null): Cut[] {
+    this.#reader.end()
+    if (this.#moof !== null || this.#group === null)
+      throw new StreamError('cut off', 'A stream of the encoder ends before its media.')
+    const cuts: Cut[] = []
+    const waiting = this.#waiting
+    if (waiting !== null && videoSegments !== null && this.#count + 2 > videoSegments) {
+      waiting.samples.push(...this.#group.samples)
+      waiting.parts.push(...this.#group.parts)
+      this.#group = null
+    }
+    this.#waiting = null
+    if (waiting !== null) this.#write(waiting, cuts)
+    if (this.#group !== null) this.#write(this.#group, cuts)
+    return cuts
+  }
+
+  #box(name: string, bytes: Uint8Array, cuts: Cut[]): void {
+    if (name === 'ftyp') this.#ftyp = bytes
+    else if (name === 'moov' && this.track === null && this.#ftyp !== null) {
+      this.track = readInit(bytes)
+      // Clients of Smooth make their own (2.2.2.5, CodecPrivateData).
+      if (this.#form === 'cmaf') cuts.push({ kind: 'init', bytes: joined([this.#ftyp, bytes]) })
+    } else if (name === 'moof' && this.#moof === null) this.#moof = bytes
+    else if (!['mfra', 'sidx', 'free', 'skip', 'styp', 'uuid'].includes(name))
+      throw new StreamError('damaged', `The encoder wrote a ${name} that was not expected.`)
+  }
+
+  #mdat(headerBytes: number, bytes: number): void {
+    if (this.#moof === null || this.track === null)
+      throw new StreamError('damaged', 'The encoder wrote media without a moof.')
+    if (bytes + (this.#group?.bytes ?? 0) > LARGEST_HELD)
+      throw new StreamError('damaged', `A segment of more than ${LARGEST_HELD} bytes cannot be put together.`)
+    this.#fragment = readFragment(this.#moof, this.track.defaults, headerBytes)
+    this.#payload = []
+    this.#payloadBytes = bytes
+  }
+
+  /** A movie fragment is complete: its samples go to the segment under way, or begin the next one. */
+  #regroup(cuts: Cut[]): void {
+    const { decodeTime, samples } = this.#fragment!
+    const payload = joined(this.#payload)
+    if (samples.reduce((sum, { size }) => sum + size, 0) !== this.#payloadBytes)
+      throw new StreamError('damaged', 'A movie fragment of the encoder has another size than its samples.')
+    this.#moof = null
+    let time = decodeTime
+    let at = 0
+    for (const sample of samples) {
+      if (this.#group !== null && this.#endsBefore(sample, time)) this.#next(cuts)
+      const bytes = payload.subarray(at, at + sample.size)
+      if (this.#group === null && this.track!.kind === 'video') this.#requireIdr(sample, bytes)
+      this.#group ??= { decodeTime: time, samples: [], parts: [], bytes: 0 }
+      this.#group.samples.push(sample)
+      this.#group.parts.push(bytes)
+      this.#group.bytes += sample.size
+      this.#samples += 1
+      time += sample.duration
+      at += sample.size
+    }
+  }
+
+  /** Video is cut at the picture itself, audio between the two frames that are nearest to it. */
+  #endsBefore(sample: Sample, time: number): boolean {
+    if (this.track!.kind === 'video') return this.#samples === this.#endFrame
+    return time + sample.duration / 2 > ticksOf(this.#endFrame, this.#cadence, this.track!.timescale)
+  }
+
+  #requireIdr(sample: Sample, bytes: Uint8Array): void {
+    const scan = new LengthScan(this.track!.family === 'hevc' ? 'hevc' : 'avc', this.track!.nalLengthBytes)
+    scan.push(bytes)
+    if (!isSync(sample) || scan.isIdr !== true) throw missing(this.#samples)
+  }
+
+  #next(cuts: Cut[]): void {
+    this.#firstFrame = this.#endFrame
+    this.#endFrame = segmentEnd(this.#cadence, this.#firstFrame)
+    const group = this.#group!
+    this.#group = null
+    if (this.track!.kind === 'video') return this.#write(group, cuts)
+    if (this.#waiting !== null) this.#write(this.#waiting, cuts)
+    this.#waiting = group
+  }
+
+  #write(group: Group, cuts: Cut[]): void {
+    const timescale = this.#form === 'smooth' ? SMOOTH_TIMESCALE : this.track!.timescale
+    const fragment = rescaled(group, this.track!.timescale, timescale)
+    this.#count += 1
+    const time = this.#form === 'smooth' ? 'tfxd' : 'tfdt'
+    const head = writeFragment({ sequence: this.#count, trackId: this.track!.id, fragment, time })
+    cuts.push({ kind: 'media', bytes: joined([head, ...group.parts]) })
+    const duration = fragment.samples.reduce((sum, sample) => sum + sample.duration, 0)
+    const start = fragment.decodeTime + fragment.samples[0]!.offset
+    cuts.push({ kind: 'end', start, duration, frames: fragment.samples.length, keys: [] })
+  }
+}
+
+/** Every time is rounded alone, so that durations add up to where the next segment begins. */
+function rescaled({ decodeTime, samples }: Group, from: number, to: number): Fragment {
+  if (from === to) return { decodeTime, samples }
+  const scaled = (ticks: number): number => Math.round((ticks * to) / from)
+  let time = decodeTime
+  return {
+    decodeTime: scaled(decodeTime),
+    samples: samples.map((sample) => {
+      const start = time
+      time += sample.duration
+      return {
+        ...sample,
+        duration: scaled(time) - scaled(start),
+        offset: scaled(start + sample.offset) - scaled(start),
+      }
+    }),
+  }
+}

@@ -1,0 +1,268 @@
+// In charge of: cutting one transport stream of ours into segments: at IDR pictures, or for audio at the nearest frame.
+// Not in charge of: where segments end (cutter.ts), cues (formats/scte35/cueInjector.ts, which runs before).
+import { clockReference, pesStamps, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
+import { PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+import { SectionAssembler } from '../../formats/mpegts/section.ts'
+import { isVideo, readPat, readPmt, type ProgramMap } from '../../formats/mpegts/programTables.ts'
+import { joined } from '../../formats/concatBytes.ts'
+import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter, type KeySpan } from './cutter.ts'
+import { StreamError } from '../../formats/streamError.ts'
+import { hex } from '../../formats/mp4/codecConfig.ts'
+import { missing } from './cmafVideoCutter.ts'
+import { StartCodeScan } from '../../formats/video/keyFrameScan.ts'
+import { SoundEnds } from './audioEnds.ts'
+
+const PAT_PID = 0
+/** The service's name, which no player asks for. */
+const SDT_PID = 0x11
+/** A PMT has 1024 bytes at most. */
+const MOST_TABLE_PACKETS = 8
+/** ETSI TR 101 290, 1.3 and 1.5: at least every 0.5 s, for gateways that send segments as a stream. */
+const TABLE_TICKS = 0.4 * TICKS_PER_SECOND
+/** Some 12 MB, far more cues and audio than the encoder writes before its first frame. */
+const MOST_EARLY_PACKETS = 65_536
+
+interface Open {
+  firstFrame: number
+  end: number
+  start: number
+  bytes: number
+  keys: KeySpan[]
+}
+
+/**
+ * PAT and PMT are taken out and put in front of every picture that can be shown alone, so that each segment, and each entry of
+ * an I-frame playlist, plays by itself. Their continuity counters are counted anew: one segment behind another has no jump.
+ */
+export class TsCutter implements Cutter {
+  readonly #cadence: Cadence
+  readonly #kind: 'video' | 'audio'
+  readonly #reader = new PacketReader()
+  readonly #pat = new SectionAssembler()
+  readonly #pmt = new SectionAssembler()
+  readonly #tables: Record<'pat' | 'pmt', { packets: Uint8Array[]; counter: number }> = {
+    pat: { packets: [], counter: 0 },
+    pmt: { packets: [], counter: 0 },
+  }
+  /** The clock where they were last written. */
+  #tablesAt: number | null = null
+  #mapPid: number | null = null
+  #map: ProgramMap | null = null
+  #mainPid: number | null = null
+  #out: Uint8Array[] = []
+  #segment: Open | null = null
+  /** Pictures before the one under way; of audio, access units. */
+  #frames = 0
+  /** Ticks on the presentation's time of the newest unit, which do not wrap. */
+  #time = 0
+  #clock: number
+  readonly #sounds: SoundEnds
+  /** The latest end of a unit, and the beginning of the first one. */
+  #until = 0
+  #firstTime = 0
+  /** Where the last segment ended, in pictures, and the units before it. */
+  #lastEnd = 0
+  #unitsBefore = 0
+  #scan: StartCodeScan | null = null
+  #scanFrame = 0
+  #profile: string | null = null
+  /** A key frame whose packets are still coming. It ends with the last of them: cues, tables and audio may stand in between. */
+  #key: KeySpan | null = null
+  /** Cues and audio that come before the first unit; they belong to the first segment. */
+  #early: Uint8Array[] = []
+
+  /** `origin`: the clock at the presentation's first picture. */
+  constructor(cadence: Cadence, kind: 'video' | 'audio', origin: number) {
+    this.#cadence = cadence
+    this.#kind = kind
+    this.#clock = origin
+    this.#sounds = new SoundEnds(origin)
+  }
+
+  /** RFC 6381, video first; known once the first segment ended. */
+  get codecs(): string[] {
+    const audio: Record<number, string> = { 0x0f: 'mp4a.40.2', 0x81: 'ac-3' }
+    return [
+      ...(this.#profile === null ? [] : [`avc1.${this.#profile}`]),
+      ...(this.#map?.streams ?? []).flatMap(({ type }) => audio[type] ?? []),
+    ]
+  }
+
+  /** Where each sound of it ends, in ticks from the first picture, in the order of the table. */
+  get soundEnds(): number[] {
+    return this.#sounds.ends
+  }
+
+  push(chunk: Uint8Array): Cut[] {
+    const cuts: Cut[] = []
+    for (const packet of this.#reader.push(chunk)) this.#packet(packet, cuts)
+    this.#flush(cuts)
+    return cuts
+  }
+
+  end(): Cut[] {
+    const cuts: Cut[] = []
+    for (const packet of this.#reader.end()) this.#packet(packet, cuts)
+    if (this.#segment === null) throw new StreamError('cut off', 'A stream of the encoder ends before its media.')
+    this.#keyEnds()
+    this.#close(cuts, this.#until)
+    return cuts
+  }
+
+  #packet(packet: Uint8Array, cuts: Cut[]): void {
+    const pid = pidOf(packet)
+    if (pid === SDT_PID) return
+    if (pid === PAT_PID) {
+      for (const section of this.#pat.push(packet))
+        this.#mapPid = readPat(section)?.values().next().value ?? this.#mapPid
+      return this.#keep('pat', packet)
+    }
+    if (pid === this.#mapPid) {
+      for (const section of this.#pmt.push(packet)) this.#read(readPmt(section))
+      return this.#keep('pmt', packet)
+    }
+    this.#sounds.see(packet)
+    const isMain = pid === this.#mainPid
+    if (isMain && startsUnit(packet)) this.#unit(packet, cuts)
+    if (this.#segment === null) this.#holdEarly(packet)
+    else this.#emit(packet)
+    if (!isMain) return
+    if (this.#key !== null) this.#key.bytes = this.#segment!.bytes - this.#key.offset
+    this.#look(payloadOf(packet))
+  }
+
+  #holdEarly(packet: Uint8Array): void {
+    if (this.#early.length >= MOST_EARLY_PACKETS)
+      throw new StreamError('damaged', 'A stream of the encoder begins without its main track.')
+    this.#early.push(Uint8Array.from(packet))
+  }
+
+  #read(map: ProgramMap | null): void {
+    if (map === null) return
+    this.#map = map
+    this.#sounds.listen(map.streams)
+    this.#mainPid = (this.#kind === 'video' ? map.streams.find(isVideo) : map.streams[0])?.pid ?? null
+  }
+
+  #keep(table: 'pat' | 'pmt', packet: Uint8Array): void {
+    const kept = this.#tables[table]
+    if (startsUnit(packet)) kept.packets = []
+    if (kept.packets.length < MOST_TABLE_PACKETS) kept.packets.push(Uint8Array.from(packet))
+  }
+
+  /** A picture begins, or an audio frame. */
+  #unit(packet: Uint8Array, cuts: Cut[]): void {
+    this.#keyEnds()
+    const stamps = pesStamps(payloadOf(packet))
+    if (stamps === null) throw new StreamError('damaged', 'The encoder wrote a picture without a time.')
+    this.#time += ticksBetween(this.#clock, stamps.pts)
+    this.#clock = stamps.pts
+    const isKey = this.#kind === 'video' && (packet[3]! & 0x20) !== 0 && packet[4]! > 0 && (packet[5]! & 0x40) !== 0
+    const begins = this.#segment === null || this.#isBoundary()
+    if (begins && this.#kind === 'video' && !isKey) throw missing(this.#frames)
+    if (begins) this.#open(cuts)
+    const isRepeat = this.#sinceTables(packet) >= TABLE_TICKS
+    if (begins || isKey || isRepeat) {
+      const offset = this.#segment!.bytes
+      for (const table of ['pat', 'pmt'] as const) this.#repeat(table)
+      this.#tablesAt = clockReference(packet)
+      for (const early of this.#early.splice(0)) this.#emit(early)
+      if (isKey) {
+        this.#key = { start: this.#time, offset, bytes: 0 }
+        this.#scan = new StartCodeScan()
+        this.#scanFrame = this.#frames
+      }
+    }
+    if (begins && clockReference(packet) === null)
+      throw new StreamError('damaged', 'A segment would begin without a clock reference.')
+    this.#until = Math.max(this.#until, this.#time + this.#unitTicks())
+    this.#frames += 1
+  }
+
+  /** Ticks of the clock since the tables were written. */
+  #sinceTables(packet: Uint8Array): number {
+    const clock = clockReference(packet)
+    return clock === null || this.#tablesAt === null ? 0 : ticksBetween(this.#tablesAt, clock)
+  }
+
+  #isBoundary(): boolean {
+    const { end } = this.#segment!
+    if (this.#kind === 'video') return this.#frames === end
+    return this.#time + this.#unitTicks() / 2 > ticksOf(end, this.#cadence, TICKS_PER_SECOND)
+  }
+
+  /** What a picture lasts; an audio frame as long as the one before, from the mean of all. */
+  #unitTicks(): number {
+    if (this.#kind === 'video') return ticksOf(1, this.#cadence, TICKS_PER_SECOND)
+    return this.#frames === 0 ? 0 : (this.#time - this.#firstTime) / this.#frames
+  }
+
+  #open(cuts: Cut[]): void {
+    if (this.#segment === null) this.#firstTime = this.#time
+    else this.#close(cuts, this.#time)
+    const firstFrame = this.#kind === 'video' ? this.#frames : this.#lastEnd
+    this.#segment = {
+      firstFrame,
+      end: segmentEnd(this.#cadence, firstFrame),
+      start: this.#time,
+      bytes: 0,
+      keys: [],
+    }
+    this.#unitsBefore = this.#frames
+  }
+
+  #close(cuts: Cut[], until: number): void {
+    this.#flush(cuts)
+    const { start, keys, end } = this.#segment!
+    this.#lastEnd = end
+    cuts.push({
+      kind: 'end',
+      start,
+      duration: Math.round(until - start),
+      frames: this.#frames - this.#unitsBefore,
+      keys,
+    })
+  }
+
+  #repeat(table: 'pat' | 'pmt'): void {
+    const kept = this.#tables[table]
+    if (kept.packets.length === 0) throw new StreamError('damaged', 'The encoder wrote no tables.')
+    for (const packet of kept.packets) {
+      const copy = Uint8Array.from(packet)
+      copy[3] = (copy[3]! & 0xf0) | (kept.counter & 15)
+      kept.counter += 1
+      this.#emit(copy)
+    }
+  }
+
+  /** The picture's own bytes, until they say what it is. */
+  #look(payload: Uint8Array): void {
+    if (this.#scan === null) return
+    this.#scan.push(payload)
+    if (this.#scan.isIdr === null) return
+    if (!this.#scan.isIdr) {
+      if (this.#scanFrame === this.#segment!.firstFrame) throw missing(this.#scanFrame)
+      this.#key = null
+    }
+    if (this.#scan.profile.length === 3) this.#profile ??= hex(Uint8Array.from(this.#scan.profile))
+    this.#scan = null
+  }
+
+  #keyEnds(): void {
+    if (this.#scan !== null && this.#scanFrame === this.#segment!.firstFrame) throw missing(this.#scanFrame)
+    this.#scan = null
+    if (this.#key === null) return
+    this.#segment!.keys.push(this.#key)
+    this.#key = null
+  }
+
+  #emit(packet: Uint8Array): void {
+    this.#out.push(packet)
+    this.#segment!.bytes += PACKET_BYTES
+  }
+
+  #flush(cuts: Cut[]): void {
+    if (this.#out.length > 0) cuts.push({ kind: 'media', bytes: joined(this.#out) })
+    this.#out = []
+  }
+}

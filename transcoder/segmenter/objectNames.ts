@@ -1,0 +1,49 @@
+// In charge of: what the objects of segmented output are called and what type they have.
+// Not in charge of: what is in them. No two attempts share a name (attemptDirectory), but for what the commit puts.
+import { joinPath } from '#contract/job/paths/outputNames.ts'
+import type { UploadRequest } from '#contract/task/protocol.ts'
+import { smoothBitrates, smoothFragment } from '../manifests/smoothManifest.ts'
+import type { PackagingPlan, Plan, RenditionPlan, SegmentForm } from '../plan/model/plan.ts'
+import type { Takings } from './segmentWriter.ts'
+
+/** Where the source does not say how long it is: half a day, for the size of the tar's parts. */
+const UNKNOWN_DURATION_SECONDS = 12 * 3600
+/** Boxes, packets, headers, and rates above what was asked for. */
+const OVERHEAD = 1.5
+
+type Names = Pick<Takings, 'directory' | 'tarDirectory' | 'initUri' | 'segmentUri' | 'contentType'>
+
+/** `own` is the attempt's directory. */
+export function namesOf(packaging: PackagingPlan, rendition: RenditionPlan, form: SegmentForm, own: string): Names {
+  const inside = form === 'smooth' ? (packaging.smooth ?? '') : rendition.directory
+  const common = {
+    directory: joinPath(packaging.directory, inside),
+    tarDirectory: inside,
+    initUri: `${own}/init.mp4`,
+    contentType: form === 'ts' ? 'video/mp2t' : rendition.kind === 'video' ? 'video/mp4' : 'audio/mp4',
+  }
+  if (form === 'smooth') {
+    const stream = rendition.kind === 'video' ? 'video' : rendition.id
+    const bitrate = bitrateOf(packaging, rendition)
+    return { ...common, segmentUri: (_number, start) => `${own}/${smoothFragment(bitrate, stream, start)}` }
+  }
+  const extension = form === 'ts' ? 'ts' : 'm4s'
+  return { ...common, segmentUri: (number) => `${own}/${String(number).padStart(5, '0')}.${extension}` }
+}
+
+function bitrateOf({ renditions }: PackagingPlan, rendition: RenditionPlan): number {
+  const alike = renditions.filter(({ kind }) => kind === rendition.kind)
+  const rates = smoothBitrates(alike.map(({ video, audio }) => video?.bitrateKbps ?? audio[0]?.bitrateKbps ?? 0))
+  return rates[alike.indexOf(rendition)]!
+}
+
+/** null where the plan has no tar. */
+export function tarRequest({ packaging, durationSeconds }: Plan): UploadRequest | null {
+  if (packaging === null || packaging.tar === null) return null
+  const kbps = packaging.renditions.reduce((sum, { video, audio, forms }) => {
+    const own = (video?.bitrateKbps ?? 0) + audio.reduce((total, track) => total + track.bitrateKbps, 0)
+    return sum + own * forms.length
+  }, 0)
+  const bytes = kbps * 125 * (durationSeconds ?? UNKNOWN_DURATION_SECONDS) * OVERHEAD
+  return { path: packaging.tar, content_type: 'application/x-tar', expected_size: Math.ceil(bytes) }
+}

@@ -1,0 +1,272 @@
+// In charge of: segmented output of one run: a taker for every stream of the plan, and what they took once it is over.
+// Not in charge of: one stream (segmentWriter.ts), running ffmpeg (encode.ts), manifests (finishPackage.ts).
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { joinPath } from '#contract/job/paths/outputNames.ts'
+import { attemptDirectory, type FinishedObject, type TaskDescription } from '#contract/task/protocol.ts'
+import type { Attempt } from '../pipeline/attempt.ts'
+import { TaskError } from '../errors.ts'
+import { CueInjector } from '../formats/scte35/cueInjector.ts'
+import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
+import type { Cue } from '../formats/scte35/cueScan.ts'
+import type { Cut, Cutter } from './cutters/cutter.ts'
+import { RegroupCutter } from './cutters/refragmentingCutter.ts'
+import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
+import { SMOOTH_TIMESCALE } from '../manifests/smoothManifest.ts'
+import { TsCutter } from './cutters/tsCutter.ts'
+import { TailCutter } from './cutters/tailCutter.ts'
+import { MeteredCutter, type Metered } from './cutters/meteredCutter.ts'
+import type { Stream } from '../outputAnalysis/presentationAnalysis.ts'
+import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import type { PackagingPlan, Plan, RenditionPlan, SegmentForm, StreamPlan } from '../plan/model/plan.ts'
+import { TS_ORIGIN_TICKS } from '../plan/argv/segmentArgs.ts'
+import { streams } from '../plan/model/plannedPipes.ts'
+import { namesOf, tarRequest } from './objectNames.ts'
+import { Outbox } from '../upload/uploadQueue.ts'
+import { takePictures } from '../ffmpeg/jpegReader.ts'
+import type { SidecarFile } from './sidecarFiles.ts'
+import { take } from './segmentWriter.ts'
+import { TarFeed } from '../upload/tarUpload.ts'
+import { takeCaptions } from './captionReader.ts'
+import { takeSubtitles, type TakenSubtitles } from './subtitleReader.ts'
+import { cadenceOf, requireWhole, type TakenRendition } from './segmentCheck.ts'
+
+const TS_TIMESCALE = 90_000
+/** A segment at this multiple of its nominal size is a runaway. */
+const SIZE_FACTOR = 8
+const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
+
+export class SegmentPipeline {
+  /** Of `pipe:` 3 and up, in the order of the plan's streams. */
+  readonly takers: readonly ((stream: Readable) => Promise<void>)[]
+  /** The source's captions so far. */
+  readonly captions = new CaptionDecoder()
+  /** The source's text subtitles, in the order of the plan's, once their streams have ended. */
+  readonly subtitles: TakenSubtitles[] = []
+  /** JPEGs, once their streams have ended; null = they are not whole. */
+  sheets: Uint8Array[] | null = null
+  posters: Uint8Array[] | null = null
+  readonly #attempt: Attempt
+  readonly #plan: Plan
+  readonly #packaging: PackagingPlan
+  readonly #outbox: Outbox
+  readonly #tar: TarFeed | null
+  readonly #own: string
+  readonly #cues: readonly Cue[]
+  readonly #startSeconds: number
+  readonly #taken: (TakenRendition | null)[]
+  readonly #metered: Metered[] = []
+  readonly #videoSegments = Promise.withResolvers<number>()
+  #broken: TaskError | null = null
+  #bytes = 0
+
+  /** `startSeconds`: where on the source's clock the outputs begin. */
+  constructor(
+    attempt: Attempt,
+    plan: Plan,
+    task: Pick<TaskDescription, 'job_id' | 'attempt'>,
+    { cues, startSeconds }: { cues: readonly Cue[]; startSeconds: number },
+  ) {
+    if (plan.packaging === null) throw new TaskError('internal', 'A plan of single files has no segments.')
+    const { door, lanes, halt } = attempt
+    this.#attempt = attempt
+    this.#plan = plan
+    this.#packaging = plan.packaging
+    this.#own = attemptDirectory(task.job_id, task.attempt)
+    this.#cues = cues
+    this.#startSeconds = startSeconds
+    const signal = halt.signal
+    this.#outbox = new Outbox({ door, lanes, signal, onFailure: (error) => halt.abort(error) })
+    const listed = streams(plan)
+    const renditions = listed.filter(({ kind }) => kind === 'rendition')
+    const request = tarRequest(plan)
+    this.#tar =
+      request === null
+        ? null
+        : new TarFeed({ door, lanes, signal, outbox: this.#outbox, request, streams: renditions.length })
+    this.#taken = renditions.map(() => null)
+    this.takers = listed.map((stream) => this.#takerOf(stream, renditions.indexOf(stream)))
+  }
+
+  /** The attempt's directory below that of each track. */
+  get own(): string {
+    return this.#own
+  }
+
+  /** Sends off what lies beside the segments. */
+  post(files: readonly SidecarFile[]): void {
+    for (const { path, contentType, payload, role } of files) {
+      const atCommit = role === 'poster' ? role : undefined
+      this.#outbox.post({
+        path: joinPath(this.#packaging.directory, path),
+        contentType,
+        profile: null,
+        payload,
+        atCommit,
+      })
+    }
+  }
+
+  /** Bytes that came out of the encoder. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** True while the encoder waits for transfers. */
+  get isHeld(): boolean {
+    return this.#outbox.isFull
+  }
+
+  /** Once ffmpeg has ended well. Throws output_incomplete. */
+  requireWhole(source: MediaInfo): void {
+    if (this.#broken !== null) throw this.#broken
+    requireWhole(this.#plan, this.renditions, source, this.#startSeconds)
+  }
+
+  get renditions(): TakenRendition[] {
+    return this.#taken.filter((each) => each !== null)
+  }
+
+  /** The same with what was counted of them. */
+  get streams(): Stream[] {
+    return this.#taken.flatMap((taken, position) => {
+      const metered = this.#metered[position]
+      return taken === null || metered === undefined ? [] : [{ taken, metered }]
+    })
+  }
+
+  get tar(): TarFeed | null {
+    return this.#tar
+  }
+
+  /** Everything is stored. Returns what the commit has to complete. */
+  async end(): Promise<FinishedObject[]> {
+    return this.#outbox.end()
+  }
+
+  async settle(): Promise<void> {
+    await this.#outbox.settle()
+  }
+
+  /** The one place that knows what each kind of stream is for. */
+  #takerOf(stream: StreamPlan, position: number): (stream: Readable) => Promise<void> {
+    switch (stream.kind) {
+      case 'rendition':
+        return (readable) => this.#rendition(readable, stream, position)
+      case 'captions':
+        return (readable) => takeCaptions(readable, this.captions)
+      case 'subtitles':
+        return async (readable) => void (this.subtitles[stream.track] = await takeSubtitles(readable))
+      case 'thumbnails':
+        return async (readable) => void (this.sheets = await takePictures(readable))
+      case 'poster':
+        return async (readable) => void (this.posters = await takePictures(readable))
+    }
+  }
+
+  async #rendition(
+    readable: Readable,
+    { rendition: number, form }: Extract<StreamPlan, { kind: 'rendition' }>,
+    position: number,
+  ): Promise<void> {
+    const rendition = this.#packaging.renditions[number]!
+    const isFirst = rendition === this.#packaging.renditions.find(({ kind }) => kind === 'video')
+    const names = namesOf(this.#packaging, rendition, form, this.#own)
+    const scratch = join(this.#attempt.workspace.out, `segments-${position}`)
+    const { cutter, describe } = this.#cutterOf(rendition, form)
+    try {
+      await mkdir(scratch, { recursive: true })
+      const metered = new MeteredCutter(cutter, form)
+      const { taken, broken } = await take(readable, {
+        ...names,
+        cutter: metered,
+        profile: rendition.kind === 'video' ? rendition.profile : null,
+        outbox: this.#outbox,
+        tar: this.#tar === null ? null : { feed: this.#tar, stream: position },
+        videoSegments: rendition.kind === 'video' ? null : this.#videoSegments.promise,
+        scratch,
+        onBytes: (bytes) => {
+          this.#bytes += bytes
+        },
+        largestSegment: this.#largestSegment(rendition),
+      })
+      this.#broken ??= broken
+      this.#taken[position] = { rendition, form, directory: names.tarDirectory, taken, ...describe() }
+      this.#metered[position] = metered.metered()
+      if (isFirst) this.#videoSegments.resolve(taken.segments.length)
+    } finally {
+      // Sound waits for it, also where there is none any more.
+      if (isFirst) this.#videoSegments.resolve(0)
+    }
+  }
+
+  #cutterOf(
+    rendition: RenditionPlan,
+    form: SegmentForm,
+  ): {
+    cutter: Cutter
+    describe: () => Pick<TakenRendition, 'timescale' | 'codecs' | 'codecPrivateData' | 'soundEnds'>
+  } {
+    const video = this.#packaging.renditions.find(({ kind }) => kind === 'video')
+    // Sound is cut where the first video is.
+    const cadence = cadenceOf(rendition.kind === 'video' ? rendition : video!)
+    if (form === 'ts') {
+      const cutter = new TsCutter(cadence, rendition.kind, TS_ORIGIN_TICKS)
+      return {
+        cutter: rendition.kind === 'audio' ? new TailCutter(cutter) : this.#withCues(cutter),
+        describe: () => ({
+          timescale: TS_TIMESCALE,
+          codecs: cutter.codecs,
+          codecPrivateData: '',
+          soundEnds: cutter.soundEnds,
+        }),
+      }
+    }
+    const passesOn = form === 'cmaf' && rendition.kind === 'video'
+    const cutter = passesOn ? new CmafVideoCutter(cadence) : new RegroupCutter(cadence, form)
+    return {
+      cutter,
+      describe: () => ({
+        timescale: form === 'smooth' ? SMOOTH_TIMESCALE : (cutter.track?.timescale ?? 1),
+        codecs: cutter.track === null ? [] : [cutter.track.codec],
+        codecPrivateData: cutter.track?.codecPrivateData ?? '',
+        soundEnds: [],
+      }),
+    }
+  }
+
+  #withCues(cutter: Cutter): Cutter {
+    const { cues } = this.#plan
+    if (cues === null) return cutter
+    return new CuedCutter(
+      new CueInjector({ pid: cues.pid, cueStreamType: cues.streamType, rateKbps: null, cues: this.#cues }),
+      cutter,
+    )
+  }
+
+  #largestSegment({ video, audio }: RenditionPlan): number {
+    const { num, den } = this.#packaging.segmentDuration
+    const kbps = (video?.maxKbps ?? 0) + audio.reduce((sum, track) => sum + track.bitrateKbps, 0)
+    return SIZE_EXTRA_BYTES + (kbps * 125 * num * SIZE_FACTOR) / den
+  }
+}
+
+/** Cues go into the stream before it is cut, so that segments carry them. */
+class CuedCutter implements Cutter {
+  readonly #injector: CueInjector
+  readonly #cutter: Cutter
+
+  constructor(injector: CueInjector, cutter: Cutter) {
+    this.#injector = injector
+    this.#cutter = cutter
+  }
+
+  push(chunk: Uint8Array): Cut[] {
+    return this.#cutter.push(this.#injector.push(chunk))
+  }
+
+  end(videoSegments: number | null): Cut[] {
+    return [...this.#cutter.push(this.#injector.end()), ...this.#cutter.end(videoSegments)]
+  }
+}

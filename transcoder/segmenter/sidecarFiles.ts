@@ -1,0 +1,89 @@
+// In charge of: what lies beside the segments: sheets of thumbnails and the poster, stored and described for the manifests.
+// Not in charge of: taking them (jpegReader.ts), WebVTT tracks (webvttTracks.ts), manifests (package/).
+import { createHash } from 'node:crypto'
+import { joinPath } from '#contract/job/paths/outputNames.ts'
+import type { WrittenObject } from '#contract/task/protocol.ts'
+import { TaskError } from '../errors.ts'
+import type { ThumbnailTrack } from '../manifests/presentation/presentation.ts'
+import { thumbnailVtt } from '../manifests/webvtt/webvttWriter.ts'
+import type { ThumbnailPlan } from '../plan/model/plan.ts'
+import { pictureCount } from '../plan/video/thumbnailPlan.ts'
+import { Payload } from '../upload/segmentBuffer.ts'
+
+/** RFC 8216bis, 3.1.4, and the registration of WebVTT. */
+export const TEXT_TYPE = 'text/vtt'
+
+export interface SidecarFile {
+  /** Below the directory of the packaging. */
+  path: string
+  contentType: string
+  /** A poster has a name that stays: the commit puts it in place. */
+  role: 'captions' | 'media' | 'poster'
+  payload: Payload
+}
+
+export function inMemory(bytes: Buffer): Payload {
+  return new Payload(bytes.length, createHash('sha256').update(bytes).digest('hex'), bytes)
+}
+
+/** JFIF. */
+const PICTURE_TYPE = 'image/jpeg'
+
+export interface ThumbnailFiles {
+  track: ThumbnailTrack
+  files: SidecarFile[]
+  /** Places every picture in its sheet; written at the commit, at a name that stays. */
+  vtt: WrittenObject
+}
+
+/**
+ * `duration`: seconds that the presentation lasts. `lists`: the service lists poster and storyboard; one of before has neither role,
+ * and takes the poster beside the sheets only. Throws output_incomplete where a sheet or the poster is missing.
+ */
+export function thumbnailFiles(
+  plan: ThumbnailPlan,
+  { sheets, posters }: { sheets: readonly Uint8Array[] | null; posters: readonly Uint8Array[] | null },
+  { own, duration, lists }: { own: string; duration: number; lists: boolean },
+): ThumbnailFiles {
+  const { width, height, columns, rows, intervalSeconds } = plan
+  const sheetSeconds = columns * rows * intervalSeconds
+  const expected = Math.ceil(pictureCount(plan, duration) / (columns * rows))
+  const [poster] = posters ?? []
+  if (sheets?.length !== expected || poster === undefined || posters?.length !== 1)
+    throw new TaskError(
+      'output_incomplete',
+      `There are ${sheets?.length ?? 0} sheets of thumbnails instead of ${expected}, and ${posters?.length ?? 0} posters.`,
+    )
+  const directory = 'thumbnails'
+  const files: SidecarFile[] = []
+  const store = (uri: string, picture: Uint8Array, role: SidecarFile['role'] = 'media') => {
+    const payload = inMemory(Buffer.from(picture))
+    files.push({ path: joinPath(directory, uri), contentType: PICTURE_TYPE, role, payload })
+    return { uri, bytes: payload.bytes, sha256: payload.sha256 }
+  }
+  const at = (seconds: number) => Math.round(Math.min(seconds, duration) * 1000)
+  const track: ThumbnailTrack = {
+    directory,
+    width,
+    height,
+    columns,
+    rows,
+    intervalSeconds,
+    sheets: sheets.map((sheet, index) => {
+      const start = at(index * sheetSeconds)
+      const stored = store(`${own}/${String(index + 1).padStart(5, '0')}.jpg`, sheet)
+      return { ...stored, start, duration: at((index + 1) * sheetSeconds) - start }
+    }),
+    vtt: { uri: 'thumbnails.vtt' },
+    poster: lists ? store('poster.jpg', poster, 'poster') : store(`${own}/poster.jpg`, poster),
+  }
+  const vtt = {
+    path: joinPath(directory, track.vtt.uri),
+    content_type: TEXT_TYPE,
+    profile: null,
+    role: lists ? ('storyboard' as const) : ('playlist' as const),
+    body: thumbnailVtt(track, duration),
+    stage: 1 as const,
+  }
+  return { track, files, vtt }
+}

@@ -1,0 +1,28 @@
+// In charge of: one subtitle stream out of ffmpeg, kept until the end of the run.
+// Not in charge of: what it says (webvttParser.ts), files (sidecarFiles.ts).
+import type { Readable } from 'node:stream'
+
+/** A day of dense dialogue is a tenth of it; a hostile source may go on for ever. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+export interface TakenSubtitles {
+  /** WebVTT. */
+  text: string
+  /** There was more than is kept. */
+  truncated: boolean
+}
+
+/** Reads to the end. */
+export async function takeSubtitles(stream: Readable): Promise<TakenSubtitles> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    const part = chunk as Buffer
+    if (bytes < MOST_BYTES) parts.push(part)
+    bytes += part.length
+  }
+  const truncated = bytes > MOST_BYTES
+  const text = Buffer.concat(parts).toString('utf8')
+  // The last cue may be cut off.
+  return { text: truncated ? text.slice(0, text.lastIndexOf('\n\n')) : text, truncated }
+}

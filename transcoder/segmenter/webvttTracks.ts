@@ -1,0 +1,117 @@
+// In charge of: captions and subtitles as WebVTT tracks: their files beside the segments, and what manifests say of them.
+// Not in charge of: taking them (captionReader.ts, subtitleReader.ts), manifests (package/).
+import { joinPath } from '#contract/job/paths/outputNames.ts'
+import type { CaptionChannelCues } from '../formats/cea/captionDecoder.ts'
+import { textFiles, type TextSpan } from '../manifests/webvtt/webvttSegments.ts'
+import { languageName, languageTag } from '../manifests/presentation/languageTags.ts'
+import type { Segment, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
+import type { VttCue } from '../manifests/webvtt/webvttWriter.ts'
+import type { TextTrackPlan } from '../plan/model/plan.ts'
+import { TS_ORIGIN_TICKS } from '../plan/argv/segmentArgs.ts'
+import { readWebvtt } from '../manifests/webvtt/webvttParser.ts'
+import type { TakenSubtitles } from './subtitleReader.ts'
+import { inMemory, TEXT_TYPE, type SidecarFile } from './sidecarFiles.ts'
+
+const SUBTITLE_ORIGIN_SECONDS = TS_ORIGIN_TICKS / 90_000
+
+/** One track that is still to be written; `directory` is below `captions/`. */
+export interface TrackText extends Pick<TextTrack, 'id' | 'purpose' | 'channel' | 'name' | 'language'> {
+  directory: string
+  cues: VttCue[]
+}
+
+export interface TextTracks {
+  tracks: TextTrack[]
+  files: SidecarFile[]
+}
+
+/** `languages` by channel. */
+export function captionTexts(
+  channels: readonly CaptionChannelCues[],
+  languages: Readonly<Record<string, string>>,
+): TrackText[] {
+  return channels.map(({ channel, cues }) => ({
+    id: `captions_${channel}`,
+    directory: channel,
+    purpose: 'captions',
+    channel,
+    name: channel,
+    language: languages[channel] ?? null,
+    cues,
+  }))
+}
+
+/** Streams that say nothing while the video lasts are left out. `duration`: seconds of the video. */
+export function subtitleTexts(
+  plans: readonly TextTrackPlan[],
+  taken: readonly (TakenSubtitles | undefined)[],
+  duration: number,
+): TrackText[] {
+  const said = plans.map((plan, at) => ({
+    plan,
+    cues: readWebvtt(taken[at]?.text ?? '', SUBTITLE_ORIGIN_SECONDS, duration),
+  }))
+  const used = new Map<string, number>()
+  return said
+    .filter(({ cues }) => cues.length > 0)
+    .map(({ plan, cues }) => {
+      const name = nameOf(plan)
+      const count = (used.get(name) ?? 0) + 1
+      used.set(name, count)
+      return {
+        id: plan.id,
+        directory: plan.id,
+        purpose: plan.forced ? 'forced' : plan.hearingImpaired ? 'captions' : 'subtitles',
+        channel: null,
+        name: count === 1 ? name : `${name} ${count}`,
+        language: plan.language,
+        cues,
+      }
+    })
+}
+
+/** By language and purpose: the source's own titles may be private. */
+function nameOf({ language, forced, hearingImpaired }: TextTrackPlan): string {
+  const tag = languageTag(language)
+  const about = [...(forced ? ['forced'] : []), ...(hearingImpaired ? ['SDH'] : [])].join(', ')
+  return `${tag === null ? 'Subtitles' : languageName(tag)}${about === '' ? '' : ` (${about})`}`
+}
+
+/**
+ * `own`: the attempt's directory. `video`: the track whose segments text is cut along. `origin`: presentation time 0 on the
+ * clock of HLS segments, 90 kHz.
+ */
+export function textTracks(
+  texts: readonly TrackText[],
+  { own, video, origin }: { own: string; video: VideoTrack; origin: number },
+): TextTracks {
+  const files: SidecarFile[] = []
+  const spans = spansOf(video)
+  const tracks = texts.map(({ cues, directory: name, ...about }): TextTrack => {
+    const directory = `captions/${name}`
+    const written = textFiles({ cues }, spans, origin)
+    const store = (uri: string, body: string): Omit<Segment, 'start' | 'duration'> => {
+      const payload = inMemory(Buffer.from(body))
+      files.push({ path: joinPath(directory, uri), contentType: TEXT_TYPE, role: 'captions', payload })
+      return { uri, bytes: payload.bytes, sha256: payload.sha256 }
+    }
+    return {
+      ...about,
+      kind: 'text',
+      directory,
+      timescale: 1000,
+      segments: written.segments.map((body, index) => ({
+        ...store(`${own}/${String(index + 1).padStart(5, '0')}.vtt`, body),
+        ...spans[index]!,
+      })),
+      whole: store(`${own}/captions.vtt`, written.whole),
+    }
+  })
+  return { tracks, files }
+}
+
+/** In whole milliseconds, without gaps. */
+function spansOf({ segments, timescale }: VideoTrack): TextSpan[] {
+  const at = (ticks: number) => Math.round((ticks * 1000) / timescale)
+  return segments.map(({ start, duration }) => ({ start: at(start), duration: at(start + duration) - at(start) }))
+}

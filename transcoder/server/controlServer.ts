@@ -1,0 +1,266 @@
+// In charge of: the address that the Worker starts and cancels attempts at, and that one attempt runs at a time.
+// Not in charge of: what an attempt does (runTask.ts), what becomes of it when the process is told to end (drain.ts).
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { runRequest, SUPPORTED_PROTOCOLS, type RunRequest } from '#contract/task/protocol.ts'
+import { drain, type Drainable } from './drain.ts'
+import { Halt } from '../errors.ts'
+import type { CellReport } from '../ffmpeg/sandboxProbe.ts'
+import type { Log } from '../log.ts'
+
+/** What an attempt says of itself while it runs. */
+export interface Outlook {
+  /** Nothing is left but to tell the Worker that it ended well. */
+  ending: () => void
+  /** From now on this predicts how many seconds the attempt still needs; null = it cannot tell. */
+  predict: (rest: () => number | null) => void
+}
+
+/** Runs one attempt to its end. It never rejects: how it ended was told to the Worker. */
+export type RunAttempt = (request: RunRequest, halt: AbortController, outlook: Outlook) => Promise<void>
+
+/** What is known of ffmpeg once it was looked at. */
+export interface EngineFacts {
+  version: string
+  /** What holds it. */
+  cell?: CellReport
+}
+
+export interface ControlOptions {
+  host: string
+  port: number
+  secret: string | null
+  version: string
+  /** An attempt that comes before is accepted, and waits for it by itself. Rejects where ffmpeg cannot be used. */
+  engine: Promise<EngineFacts>
+  run: RunAttempt
+  log: Log
+  /** How long a new task waits for one that is ending or was told to stop, in milliseconds. */
+  handoverMs?: number
+}
+
+interface Current extends Drainable {
+  request: RunRequest
+}
+
+const MAX_BODY_BYTES = 64 * 1024
+/** Ended attempts that a repeated message is recognised by. */
+const REMEMBERED = 32
+
+export class Control {
+  readonly #options: ControlOptions
+  readonly #server: Server
+  readonly #ended: string[] = []
+  readonly #hurry = new AbortController()
+  #current: Current | null = null
+  #engine: EngineFacts | null = null
+  /** Why ffmpeg cannot be used. */
+  #unusable: string | null = null
+  #stopping: Promise<void> | null = null
+
+  constructor(options: ControlOptions) {
+    this.#options = options
+    options.engine.then(
+      (facts) => (this.#engine = facts),
+      (error: unknown) => (this.#unusable = error instanceof Error ? error.message : String(error)),
+    )
+    this.#server = createServer((request, response) => {
+      this.#route(request, response).catch((error: unknown) => {
+        this.#options.log.error('request failed', { error: String(error) })
+        if (!response.headersSent) answer(response, 500, failure('internal', 'The transcoder could not answer.'))
+      })
+    })
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(this.#options.port, this.#options.host)
+    await once(this.#server, 'listening')
+    const { address, port, family } = this.#server.address() as AddressInfo
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  }
+
+  /**
+   * Takes no new task, and closes once the running attempt has ended: by itself within `seconds` where that can be expected, else
+   * given back. A second call waits with the first.
+   */
+  stop(seconds: number): Promise<void> {
+    this.#stopping ??= this.#stop(seconds)
+    return this.#stopping
+  }
+
+  /** Waits for nothing any more: what runs is given back now. */
+  hurry(): void {
+    this.#hurry.abort()
+  }
+
+  /** Waits for an attempt that ends by itself, and closes. */
+  async close(): Promise<void> {
+    await this.#current?.ended
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  async #stop(seconds: number): Promise<void> {
+    const { log } = this.#options
+    if (this.#current !== null) await drain(this.#current, { seconds, hurry: this.#hurry.signal, log })
+    await this.close()
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const operation = `${request.method} ${request.url}`
+    if (operation === 'GET /health') return answer(response, this.#unusable === null ? 200 : 503, this.#health())
+    if (operation !== 'POST /run' && operation !== 'POST /cancel')
+      return answer(response, 404, failure('not_found', 'There is no such address.'))
+    if (!this.#admits(request))
+      return answer(response, 401, failure('unauthorized', 'The shared secret is missing or wrong.'))
+    const body = await readJson(request)
+    if (body === undefined) return answer(response, 400, failure('invalid_request', 'The body is not JSON.'))
+    return operation === 'POST /run' ? this.#run(body, response) : this.#cancel(body, response)
+  }
+
+  async #run(body: unknown, response: ServerResponse): Promise<void> {
+    const protocol = (body as { protocol?: unknown } | null)?.protocol
+    if (typeof protocol === 'number' && !SUPPORTED_PROTOCOLS.includes(protocol)) {
+      const message = `Protocol ${protocol} is not supported; this transcoder speaks ${SUPPORTED_PROTOCOLS.join(', ')}.`
+      return answer(response, 400, failure('protocol_mismatch', message))
+    }
+    const parsed = runRequest.safeParse(body)
+    if (!parsed.success) {
+      const fields = parsed.error.issues.map((issue) => issue.path.join('.') || 'body').join(', ')
+      return answer(response, 400, failure('invalid_request', `These fields are missing or wrong: ${fields}.`))
+    }
+    const wanted = parsed.data
+    const accepted = { task_id: wanted.task_id, attempt: wanted.attempt }
+    const key = `${wanted.task_id} ${wanted.attempt}`
+    // Queue messages come more than once (I11): the same attempt is started once.
+    const known = (): boolean => this.#isCurrent(wanted) || this.#ended.includes(key)
+    if (known()) return answer(response, 202, accepted)
+    this.#endOlder(wanted)
+    if (this.#refuses(response)) return
+    await this.#makeRoom()
+    if (known()) return answer(response, 202, accepted)
+    if (this.#refuses(response)) return
+    if (this.#current !== null) return answer(response, 503, failure('unavailable', 'This transcoder is busy.'))
+    this.#start(wanted, key)
+    answer(response, 202, accepted)
+  }
+
+  /** Answers where no task is taken any more. */
+  #refuses(response: ServerResponse): boolean {
+    if (this.#unusable !== null)
+      answer(response, 503, failure('unavailable', `This transcoder cannot be used. ${this.#unusable}`))
+    else if (this.#stopping !== null) answer(response, 503, failure('stopping', 'This transcoder is stopping.'))
+    else return false
+    return true
+  }
+
+  #start(request: RunRequest, key: string): void {
+    const current: Current = {
+      request,
+      halt: new AbortController(),
+      ending: false,
+      rest: () => null,
+      ended: Promise.resolve(),
+    }
+    this.#current = current
+    current.ended = this.#options
+      .run(request, current.halt, {
+        ending: () => (current.ending = true),
+        predict: (rest) => (current.rest = rest),
+      })
+      .catch((error: unknown) => this.#options.log.error('run rejected', { error: String(error) }))
+      .finally(() => {
+        this.#current = null
+        this.#ended.push(key)
+        if (this.#ended.length > REMEMBERED) this.#ended.shift()
+      })
+  }
+
+  /** A newer attempt of the same task says that the older one is stale. */
+  #endOlder(wanted: RunRequest): void {
+    const current = this.#current
+    if (current?.request.task_id === wanted.task_id && current.request.attempt < wanted.attempt)
+      current.halt.abort(new Halt('stopped'))
+  }
+
+  /** Waits for an attempt that is ending. */
+  async #makeRoom(): Promise<void> {
+    const current = this.#current
+    if (current === null || (!current.ending && !current.halt.signal.aborted)) return
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.handoverMs ?? 5000)
+    })
+    await Promise.race([current.ended, patience])
+    clearTimeout(timer)
+  }
+
+  #cancel(body: unknown, response: ServerResponse): void {
+    const { task_id: taskId, attempt } = (body ?? {}) as { task_id?: unknown; attempt?: unknown }
+    if (typeof taskId !== 'string' || typeof attempt !== 'number')
+      return answer(response, 400, failure('invalid_request', 'task_id and attempt are needed.'))
+    const current = this.#current
+    // An attempt that is not here is no error: the heartbeat tells it, wherever it runs.
+    if (current?.request.task_id === taskId && current.request.attempt === attempt)
+      current.halt.abort(new Halt('cancelled'))
+    answer(response, 202, { task_id: taskId, attempt })
+  }
+
+  #isCurrent(wanted: RunRequest): boolean {
+    return this.#current?.request.task_id === wanted.task_id && this.#current.request.attempt === wanted.attempt
+  }
+
+  #health(): Record<string, unknown> {
+    const current = this.#current?.request
+    return {
+      state: this.#state(),
+      ...(current ? { task_id: current.task_id, attempt: current.attempt } : {}),
+      version: this.#options.version,
+      ffmpeg: this.#engine?.version ?? null,
+      ...(this.#engine?.cell === undefined ? {} : { cell: this.#engine.cell }),
+      ...(this.#unusable === null ? {} : { error: this.#unusable }),
+    }
+  }
+
+  /** preparing: ffmpeg is being looked at; a task is taken already. */
+  #state(): 'unusable' | 'draining' | 'busy' | 'preparing' | 'idle' {
+    if (this.#unusable !== null) return 'unusable'
+    if (this.#stopping !== null) return 'draining'
+    if (this.#current !== null) return 'busy'
+    return this.#engine === null ? 'preparing' : 'idle'
+  }
+
+  #admits(request: IncomingMessage): boolean {
+    if (this.#options.secret === null) return true
+    const given = request.headers['x-splicepoint-transcoder']
+    // Digests have one length, so that the comparison takes the same time for every guess.
+    const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+    return timingSafeEqual(digest(typeof given === 'string' ? given : ''), digest(this.#options.secret))
+  }
+}
+
+function failure(code: string, message: string): unknown {
+  return { error: { code, message } }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** undefined when the body is too large or no JSON. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length
+    if (size > MAX_BODY_BYTES) return undefined
+    chunks.push(chunk as Buffer)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,115 @@
+// In charge of: what becomes of the attempt that runs when the process is told to end: whether it may finish, and when it is
+// given back instead.
+// Not in charge of: predicting its rest (progress.ts), giving it back (runTask.ts), signals and the last resort (main.ts).
+import { setTimeout as pause } from 'node:timers/promises'
+import { Halt } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+/** An attempt, as far as its end is concerned. */
+export interface Drainable {
+  halt: AbortController
+  /** Nothing is left but to tell the Worker; it may know already, and give the place away. */
+  ending: boolean
+  /** Seconds that it still needs, as it predicts itself; null = it cannot tell. */
+  rest: () => number | null
+  ended: Promise<void>
+}
+
+export interface DrainOptions {
+  /** For how long the attempt may go on. Giving it back then takes some seconds more. */
+  seconds: number
+  /** Aborted when there is no time to wait any more. */
+  hurry: AbortSignal
+  log: Log
+  everyMs?: number
+  now?: () => number
+}
+
+interface View {
+  ending: boolean
+  restSeconds: number | null
+  /** Until the time to drain is over. */
+  leftSeconds: number
+  /** For how long the rest has been unknown. */
+  unknownSeconds: number
+  /** The longest that this may last. */
+  patienceSeconds: number
+  /** It was let go on before. */
+  promised: boolean
+}
+
+/** A prediction is a little too low, and there are the last request and the clean-up. */
+const MARGIN = 1.1
+const END_SECONDS = 1
+/** Only a clear miss takes back what was promised: an attempt that is nearly done is worth more than the time that is left. */
+const MISS = 1.25
+const MISS_SECONDS = 5
+/** An encode that has just begun can say after this how long it takes. */
+const PATIENCE_SECONDS = 15
+const PATIENCE_SHARE = 8
+
+/** Pure. `why` is a sentence for the log. */
+export function decide(view: View): { verdict: 'finish' | 'wait' | 'give_back'; why: string } {
+  const { ending, restSeconds, leftSeconds, unknownSeconds, patienceSeconds, promised } = view
+  if (leftSeconds <= 0) return { verdict: 'give_back', why: 'the time to finish is over' }
+  if (ending) return { verdict: 'finish', why: 'only the answer of the Worker is waited for' }
+  if (restSeconds === null) {
+    return unknownSeconds < patienceSeconds
+      ? { verdict: 'wait', why: 'how long it will take is not known yet' }
+      : { verdict: 'give_back', why: 'how long it will take cannot be told' }
+  }
+  if (promised) {
+    return restSeconds > leftSeconds * MISS + MISS_SECONDS
+      ? { verdict: 'give_back', why: 'it became slower, and its rest does not fit any more' }
+      : { verdict: 'finish', why: 'its rest fits' }
+  }
+  return restSeconds * MARGIN + END_SECONDS <= leftSeconds
+    ? { verdict: 'finish', why: 'its rest fits' }
+    : { verdict: 'give_back', why: 'its rest does not fit' }
+}
+
+/** Resolves when the attempt has ended, by itself or given back. */
+export async function drain(attempt: Drainable, options: DrainOptions): Promise<void> {
+  const { seconds, hurry, log, everyMs = 1000, now = () => performance.now() } = options
+  const patienceSeconds = Math.min(PATIENCE_SECONDS, seconds / PATIENCE_SHARE)
+  const began = now()
+  let knownAt = began
+  let promised = false
+  let said = ''
+  const over = attempt.ended.then(() => true)
+  for (let isOver = false; !isOver;) {
+    const restSeconds = attempt.rest()
+    if (restSeconds !== null || attempt.ending) knownAt = now()
+    const leftSeconds = seconds - (now() - began) / 1000
+    const { verdict, why } = hurry.aborted
+      ? { verdict: 'give_back', why: 'told a second time to stop' }
+      : decide({
+          ending: attempt.ending,
+          restSeconds,
+          leftSeconds,
+          unknownSeconds: (now() - knownAt) / 1000,
+          patienceSeconds,
+          promised,
+        })
+    if (verdict !== said)
+      log.info('draining', {
+        decision: verdict,
+        why,
+        rest_seconds: rounded(restSeconds),
+        left_seconds: rounded(leftSeconds),
+      })
+    said = verdict
+    if (verdict === 'finish') promised = true
+    if (verdict === 'give_back') {
+      attempt.halt.abort(new Halt('interrupted'))
+      await over
+      return
+    }
+    const next = pause(everyMs, false, { signal: hurry, ref: false }).catch(() => false)
+    isOver = await Promise.race([over, next])
+  }
+}
+
+function rounded(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round(seconds * 10) / 10
+}

@@ -1,0 +1,69 @@
+// In charge of: which streams of a transport stream are scrambled, by the bits in their packets (ISO/IEC 13818-1, 2.4.3.3): a
+// descriptor of conditional access is there also while a programme is free to air.
+// Not in charge of: which program is taken (plan/streams/programSelection.ts).
+import { PacketReader, pidOf } from '../../formats/mpegts/packet.ts'
+import { SectionAssembler } from '../../formats/mpegts/section.ts'
+import {
+  isVideo,
+  readDescriptors,
+  readPat,
+  readPmt,
+  type ElementaryStream,
+  type ProgramMap,
+} from '../../formats/mpegts/programTables.ts'
+import type { Track } from './trackProtection.ts'
+
+/** MPEG-1 and 2, AAC in ADTS and LATM, AC-3, E-AC-3, DTS and TrueHD of Blu-ray and ATSC. */
+const audioTypes = new Set([0x03, 0x04, 0x0f, 0x11, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87])
+/** DVB: AC-3, enhanced AC-3, DTS, AAC in private streams. */
+const audioDescriptors = new Set([0x6a, 0x7a, 0x7b, 0x7c])
+const CONDITIONAL_ACCESS = 9
+/** Some broadcasters scramble only a part of the packets. */
+const LEAST_SHARE = 0.1
+
+/** `program`: null = the first one that has video. Empty for anything that is no transport stream. */
+export function scrambledTracks(bytes: Uint8Array, program: number | null): Track[] {
+  const tables = new Map([[0, new SectionAssembler()]])
+  const maps: ProgramMap[] = []
+  const packets = new Map<number, { all: number; scrambled: number }>()
+  const reader = new PacketReader()
+  for (const packet of reader.push(bytes)) {
+    const pid = pidOf(packet)
+    for (const section of tables.get(pid)?.push(packet) ?? []) {
+      for (const table of readPat(section)?.values() ?? [])
+        if (!tables.has(table)) tables.set(table, new SectionAssembler())
+      const map = readPmt(section)
+      if (map !== null && !maps.some((known) => known.program === map.program)) maps.push(map)
+    }
+    const hasPayload = (packet[3]! & 0x10) !== 0
+    if (!hasPayload) continue
+    const count = packets.get(pid) ?? { all: 0, scrambled: 0 }
+    count.all += 1
+    if ((packet[3]! & 0xc0) !== 0) count.scrambled += 1
+    packets.set(pid, count)
+  }
+  const map = maps.find((each) => (program === null ? each.streams.some(isVideo) : each.program === program)) ?? maps[0]
+  if (map === undefined) return []
+  return map.streams.map((stream) => {
+    const { all, scrambled } = packets.get(stream.pid) ?? { all: 0, scrambled: 0 }
+    const isScrambled = scrambled > all * LEAST_SHARE
+    return { kind: kindOf(stream), protection: isScrambled ? protectionOf(map, stream) : null, pid: stream.pid }
+  })
+}
+
+function kindOf(stream: ElementaryStream): Track['kind'] {
+  if (isVideo(stream)) return 'video'
+  const isAudio =
+    audioTypes.has(stream.type) || readDescriptors(stream.descriptors).some(({ tag }) => audioDescriptors.has(tag))
+  return isAudio ? 'audio' : 'other'
+}
+
+/** The system's number, by which its owner is registered (CA_system_id of DVB). */
+function protectionOf(map: ProgramMap, stream: ElementaryStream): string {
+  const access = [stream.descriptors, map.descriptors]
+    .flatMap(readDescriptors)
+    .find(({ tag, body }) => tag === CONDITIONAL_ACCESS && body.length >= 2)
+  if (access === undefined) return 'scrambled'
+  const system = ((access.body[0]! << 8) | access.body[1]!).toString(16).padStart(4, '0')
+  return `scrambled, conditional access system 0x${system}`
+}

@@ -1,0 +1,174 @@
+// In charge of: one file of the stretches of an HLS source, by copying packets: sound beside its pictures with the distance
+// in time that the renditions have, one stretch behind the other.
+// Not in charge of: fetching (hlsDownload.ts), decoding.
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { requireClearFile } from '../encryption/encryptionCheck.ts'
+import { TaskError } from '../../errors.ts'
+import { inputFlags, listInputFlags } from '../../ffmpeg/inputAllowlist.ts'
+import { explainExit } from '../../ffmpeg/exit.ts'
+import { FfprobeError, runFfmpeg, runFfprobe, type Programs } from '../../ffmpeg/run.ts'
+import { checkMp4 } from '../../mp4FileCheck.ts'
+import type { Stretch } from './hlsDownload.ts'
+
+export interface Assembly {
+  engine: Programs
+  directory: string
+  /** Empty directory that ffmpeg starts in. */
+  cwd: string
+  signal: AbortSignal
+}
+
+const TICKS_PER_SECOND = 90_000
+/** Packets in a transport stream: small ones of sound take most of 188 bytes each. */
+const GROWTH = 4
+const GROWTH_BYTES = 64 * 1024 * 1024
+/** ISO/IEC 13818-1, 2.4.3.7: 33 bits. */
+const WRAP_SECONDS = 2 ** 33 / TICKS_PER_SECOND
+
+/** Tracks: the variant first, then its audio renditions. Returns the path of the source that was made of them. */
+export async function assemble(tracks: readonly Stretch[][], context: Assembly): Promise<string> {
+  const [main = [], ...others] = tracks
+  const [first] = main
+  if (first === undefined) throw new TaskError('source_damaged', 'The source has no segment.')
+  if (others.some((track) => track.length !== main.length)) {
+    // RFC 8216, 6.2.4: the renditions of a variant have their discontinuities at the same places.
+    throw new TaskError(
+      'source_damaged',
+      'The renditions of the source do not have discontinuities at the same places.',
+    )
+  }
+  await Promise.all(tracks.flat().map(requireWhole))
+  // A transport stream in one piece is a source as it is, with its cues, captions and languages.
+  if (tracks.length === 1 && main.length === 1 && first.kind !== 'mp4') return first.path
+
+  const container = main.length === 1 && first.kind === 'mp4' ? 'mp4' : 'mpegts'
+  const parts: string[] = []
+  for (const [index, stretch] of main.entries()) {
+    const inputs = [stretch, ...others.map((track) => track[index]!)]
+    const alone = inputs.length === 1 && stretch.kind === container
+    parts.push(alone ? stretch.path : await mux(inputs, join(context.directory, `part-${index}`), container, context))
+  }
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined) return only
+  return inOrder(parts, main, context)
+}
+
+/** A cut fragment would put all behind it out of step, without a word of ffmpeg. */
+async function requireWhole(stretch: Stretch): Promise<void> {
+  if (stretch.kind !== 'mp4') return
+  // Joined, its samples would say nothing of it any more.
+  await requireClearFile(stretch.path)
+  const { boxes, problem } = await checkMp4(stretch.path)
+  // More boxes than are looked at is a long source, not a broken one; that there is no ftyp is nobody's harm.
+  if (problem === null || /more than|there is no ftyp$/.test(problem)) return
+  const why = boxes.length === 0 ? 'is not MP4' : 'is cut'
+  throw new TaskError('source_incomplete', `A segment of the source ${why}: ${problem}.`)
+}
+
+async function mux(
+  inputs: readonly Stretch[],
+  path: string,
+  container: 'mp4' | 'mpegts',
+  context: Assembly,
+): Promise<string> {
+  const starts = await Promise.all(inputs.map((input) => startOf(input, context)))
+  const args = inputs.flatMap((input, index) => {
+    // ffmpeg moves every input to 0 by its own beginning; what lies between the beginnings is given back.
+    const distance = index === 0 ? 0 : unwrapped(starts[index]! - starts[0]!)
+    const url = `file:${input.path}`
+    return [...(distance === 0 ? [] : ['-itsoffset', distance.toFixed(6)]), ...inputFlags(url), '-i', url]
+  })
+  const maps = ['-map', '0:v:0?', '-map', '0:a?', ...inputs.slice(1).flatMap((_, index) => ['-map', `${index + 1}:a`])]
+  const sources = inputs.map((input) => input.path)
+  await copy([...args, ...maps], path, container, sources, context)
+  await Promise.all(inputs.map((input) => rm(input.path, { force: true })))
+  return path
+}
+
+async function inOrder(parts: readonly string[], main: readonly Stretch[], context: Assembly): Promise<string> {
+  const list = join(context.directory, 'list')
+  // Names of ours alone, relative to the list; the length of each keeps what follows in its place.
+  const text = parts.map(
+    (path, index) =>
+      `file '${path.slice(context.directory.length + 1)}'\nduration ${main[index]!.seconds.toFixed(6)}\n`,
+  )
+  await writeFile(list, `ffconcat version 1.0\n${text.join('')}`)
+  const path = join(context.directory, 'whole')
+  const input = [...listInputFlags(), '-i', `file:${list}`, '-map', '0:v:0?', '-map', '0:a?']
+  await copy(input, path, 'mpegts', parts, context)
+  await Promise.all(parts.map((part) => rm(part, { force: true })))
+  return path
+}
+
+async function copy(
+  input: readonly string[],
+  path: string,
+  container: 'mp4' | 'mpegts',
+  sources: readonly string[],
+  { engine, cwd, signal }: Assembly,
+): Promise<void> {
+  const sizes = await Promise.all(sources.map(async (source) => (await stat(source)).size))
+  const largestBytes = sizes.reduce((sum, size) => sum + size * GROWTH, GROWTH_BYTES)
+  const result = await runFfmpeg(
+    engine,
+    [
+      ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
+      ...input,
+      ...['-c', 'copy'],
+      // A rendition that begins late makes the others wait in memory.
+      ...['-max_muxing_queue_size', '9999'],
+      ...['-f', container, `file:${path}`],
+    ],
+    { cwd, purpose: 'join segments', signal, creates: [path], limits: { fileBytes: largestBytes } },
+  )
+  signal.throwIfAborted()
+  const verdict = explainExit(result)
+  if (verdict?.code === 'disk_full') throw new TaskError(verdict.code, verdict.message)
+  if (verdict !== null || result.ended !== 'exit') {
+    throw new TaskError('source_damaged', 'The segments of the source could not be joined.')
+  }
+}
+
+/** Seconds at which the first of its streams begins. */
+async function startOf(stretch: Stretch, context: Assembly): Promise<number> {
+  if (stretch.ticks !== null) return stretch.ticks / TICKS_PER_SECOND
+  const { streams } = await look(stretch.path, context)
+  const starts = streams.flatMap(({ codec_type: type, start_time: start }) =>
+    (type === 'video' || type === 'audio') && Number.isFinite(Number(start)) ? [Number(start)] : [],
+  )
+  return starts.length === 0 ? 0 : Math.min(...starts)
+}
+
+function unwrapped(seconds: number): number {
+  return Math.abs(seconds) > WRAP_SECONDS / 2 ? seconds - Math.sign(seconds) * WRAP_SECONDS : seconds
+}
+
+/** Seconds that a file lasts, or null. */
+export async function durationOf(path: string, context: Assembly): Promise<number | null> {
+  const seconds = Number((await look(path, context)).format?.duration)
+  return Number.isFinite(seconds) ? seconds : null
+}
+
+interface Looked {
+  streams: { codec_type?: string; start_time?: string }[]
+  format?: { duration?: string }
+}
+
+async function look(path: string, { engine, cwd, signal }: Assembly): Promise<Looked> {
+  const url = `file:${path}`
+  const shown = ['-show_entries', 'stream=codec_type,start_time:format=duration']
+  try {
+    const text = await runFfprobe(engine, [...inputFlags(url), '-v', 'error', '-of', 'json', ...shown, '-i', url], {
+      cwd,
+      purpose: 'inspect a segment',
+      signal,
+    })
+    return { streams: [], ...(JSON.parse(text) as Partial<Looked>) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof FfprobeError)) throw error
+    throw new TaskError('source_damaged', 'A segment of the source could not be read as media.', { cause: error })
+  }
+}

@@ -1,0 +1,252 @@
+// In charge of: an HLS source on disk: every piece fetched through the door, in order, joined to one file for each stretch
+// of each track. ffmpeg never sees a playlist.
+// Not in charge of: playlists and addresses (the Worker), what becomes of the files (assemble.ts).
+import { open, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HlsDescription, HlsSegment, HlsTrack } from '#contract/task/protocol.ts'
+import type { Door } from '../../taskApi/taskClient.ts'
+import { TaskError } from '../../errors.ts'
+import { FragmentSpanReader, tracksOf, type Tracks } from '../../formats/mp4/fragmentTiming.ts'
+import { SpanReader } from '../../formats/mpegts/segmentTiming.ts'
+import { rest } from '../../taskApi/retry.ts'
+import { LeastRate, type RateOptions } from '../minimumRate.ts'
+import { Continuity, type Spans } from './continuityCheck.ts'
+import { decrypted, HEAD_BYTES, kindOf, withoutTag, type PieceKind } from './mediaResource.ts'
+import { Room } from '../diskQuota.ts'
+
+/** A stretch of a track without a discontinuity. */
+export interface Stretch {
+  path: string
+  kind: PieceKind
+  /** As the playlist says. */
+  seconds: number
+  /** Time of the first sample of packed audio, in 1/90,000 s; null where nothing says it. */
+  ticks: number | null
+}
+
+export interface HlsOptions {
+  directory: string
+  signal: AbortSignal
+  /** Milliseconds without a new segment after which an event that has no end is given up. */
+  patienceMs?: number
+  slow?: RateOptions
+}
+
+const PATIENCE_MS = 120_000
+/** Of the free disk: nobody says how large the pieces are. What has to be joined is there twice for a while. */
+const SHARE = 0.9
+const JOINED_SHARE = 0.45
+/** Of one piece, beside what it may have for its length: 1 Gb/s. */
+const PIECE_BYTES = 64 * 1024 * 1024
+const MOST_BYTES_PER_SECOND = 125e6
+const PACKET = 188
+const MOST_INIT_BYTES = 1024 * 1024
+
+/** Waits for the end of an event that still runs: only what is whole is transcoded. */
+export async function describeWhole(door: Pick<Door, 'hls'>, options: HlsOptions): Promise<HlsDescription> {
+  const { signal, patienceMs = PATIENCE_MS } = options
+  let count = -1
+  let since = 0
+  for (;;) {
+    const found = await door.hls(signal)
+    if (found.ended) return found
+    const now = performance.now()
+    const segments = found.tracks.reduce((sum, track) => sum + track.segments.length, 0)
+    if (segments !== count) [count, since] = [segments, now]
+    if (now - since > patienceMs) {
+      const why = `The source is an event that has not ended, and nothing was added to it for ${patienceMs / 1000} s.`
+      throw new TaskError('source_incomplete', why, { details: { segments } })
+    }
+    // RFC 8216, 6.3.4: half of the target duration where nothing is new.
+    await rest(Math.min(patienceMs, 10_000, Math.max(250, found.target_seconds * 500)), signal)
+  }
+}
+
+/** All tracks at once, the pieces of each in order. */
+export async function fetchTracks(
+  door: Pick<Door, 'hlsPiece'>,
+  description: HlsDescription,
+  options: HlsOptions,
+): Promise<Stretch[][]> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
+  const keys = new Map<number, Promise<Uint8Array>>()
+  const share = isWhole(description) ? SHARE : JOINED_SHARE
+  const room = await Room.open(options.directory, { share, mostBytes: Number.POSITIVE_INFINITY })
+  const shared = { door, pin: description.pin, keys, room, ...options, signal }
+  const work = description.tracks.map((track, index) =>
+    fetchTrack({ ...shared, rate: new LeastRate(options.slow) }, track, index).catch((error: unknown) => {
+      failed.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(work)
+  // The first failure is why the others ended.
+  signal.throwIfAborted()
+  return Promise.all(work)
+}
+
+/** One track, in one piece. */
+function isWhole({ tracks }: HlsDescription): boolean {
+  const [only, ...others] = tracks
+  const map = only?.segments[0]?.map
+  return others.length === 0 && !only?.segments.some((segment) => segment.discontinuity || segment.map !== map)
+}
+
+interface Fetching extends HlsOptions {
+  door: Pick<Door, 'hlsPiece'>
+  pin: string
+  keys: Map<number, Promise<Uint8Array>>
+  room: Room
+  /** Of this track. */
+  rate: LeastRate
+}
+
+async function fetchTrack(context: Fetching, track: HlsTrack, index: number): Promise<Stretch[]> {
+  const made: Stretch[] = []
+  let file: FileHandle | null = null
+  let end = 0
+  let before: HlsSegment | null = null
+  let continuity = new Continuity(track.rounds)
+  let tracks: Tracks = new Map()
+  try {
+    for (const [n, segment] of track.segments.entries()) {
+      if (before === null || segment.discontinuity || segment.map !== before.map) {
+        continuity.end()
+        continuity = new Continuity(track.rounds)
+        await file?.close()
+        const path = join(context.directory, `track-${index}-${made.length}`)
+        file = await open(path, 'w')
+        end = 0
+        made.push({ path, kind: 'mpegts', seconds: 0, ticks: null })
+        const map = segment.map === null ? undefined : track.maps[segment.map]
+        tracks = new Map()
+        if (map) {
+          end = await take(context, file, end, { name: `${index}/maps/${segment.map}`, ...map }, null)
+          tracks = tracksOf(await head(path))
+        }
+      }
+      const stretch = made.at(-1)!
+      stretch.seconds += segment.seconds
+      const hasMap = segment.map !== null
+      const piece = { name: `${index}/segments/${n}`, ...segment }
+      const media: Media = { stretch, hasMap, tracks, spans: null }
+      const size = await take(context, file!, end, piece, media)
+      if (stretch.kind === 'mpegts' && (size - end) % PACKET !== 0) {
+        throw new TaskError('source_incomplete', `Segment ${n + 1} of the source is cut: it ends within a packet.`)
+      }
+      continuity.push(n + 1, segment.seconds, media.spans)
+      end = size
+      before = segment
+    }
+    continuity.end()
+  } finally {
+    await file?.close()
+  }
+  return made
+}
+
+interface Media {
+  stretch: Stretch
+  hasMap: boolean
+  /** Of fragmented MP4. */
+  tracks: Tracks
+  /** Once it was taken. */
+  spans: Spans
+}
+
+/** Appends one piece at `from`; a try that failed is overwritten. Returns where it ends. */
+async function take(
+  context: Fetching,
+  file: FileHandle,
+  from: number,
+  piece: { name: string; key: number | null; iv: string | null; seconds?: number },
+  media: Media | null,
+): Promise<number> {
+  const { door, pin, signal, room, rate } = context
+  const mostBytes = PIECE_BYTES + (piece.seconds ?? 0) * MOST_BYTES_PER_SECOND
+  let written = 0
+  const key = piece.key === null ? null : await keyOf(context, piece.key)
+  let asked = performance.now()
+  return door.hlsPiece(`${pin}/${piece.name}`, signal, async (body) => {
+    await file.truncate(from)
+    room.giveBack(written)
+    written = 0
+    const coming = rate.of(body, asked)
+    asked = performance.now()
+    const clear = key === null ? coming : decrypted(coming, key, piece.iv ?? '')
+    let at = from
+    let reader: SpanReader | FragmentSpanReader | null = null
+    for await (const chunk of media === null ? clear : recognised(clear, media.stretch, media.hasMap, from === 0)) {
+      if (media !== null) reader ??= readerFor(media)
+      reader?.push(chunk)
+      written += chunk.length
+      if (written > mostBytes)
+        throw new TaskError('source_too_large', `A piece of the source has no end: ${written} bytes were read.`)
+      await room.take(chunk.length)
+      await file.write(chunk, 0, chunk.length, at)
+      at += chunk.length
+    }
+    if (at === from) throw new TaskError('source_incomplete', 'A piece of the source is empty.')
+    if (media !== null) media.spans = reader?.end() ?? null
+    return at
+  })
+}
+
+function readerFor({ stretch, tracks }: Media): SpanReader | FragmentSpanReader | null {
+  if (stretch.kind === 'mpegts') return new SpanReader()
+  return stretch.kind === 'mp4' ? new FragmentSpanReader(tracks) : null
+}
+
+/** An initialisation section, or what of it is not absurd. */
+async function head(path: string): Promise<Uint8Array> {
+  const file = await open(path, 'r')
+  try {
+    const bytes = Buffer.alloc(MOST_INIT_BYTES)
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+    return bytes.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The segment's media, once its first bytes say that it is some, and of the same kind as those before. */
+async function* recognised(
+  chunks: AsyncIterable<Uint8Array>,
+  stretch: Stretch,
+  hasMap: boolean,
+  first: boolean,
+): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  while (head.length < HEAD_BYTES) {
+    const next = await iterator.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
+  }
+  const kind = kindOf(head, hasMap)
+  if (kind === null) {
+    throw new TaskError('source_not_media', 'A segment of the source is not media: neither a transport stream nor MP4.')
+  }
+  if (first || hasMap) stretch.kind = kind
+  else if (kind !== stretch.kind) throw new TaskError('source_damaged', 'The segments of the source are of two kinds.')
+  const all = (async function* () {
+    if (head.length > 0) yield head
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  })()
+  yield* kind === 'audio' ? withoutTag(all, (ticks) => (stretch.ticks ??= ticks)) : all
+}
+
+function keyOf(context: Fetching, n: number): Promise<Uint8Array> {
+  const known = context.keys.get(n)
+  if (known) return known
+  const made = context.door.hlsPiece(`${context.pin}/keys/${n}`, context.signal, async (body) => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of body) chunks.push(chunk)
+    const key = Buffer.concat(chunks)
+    if (key.length !== 16) throw new TaskError('source_damaged', 'A key of the source is not 16 bytes long.')
+    return key
+  })
+  context.keys.set(n, made)
+  return made
+}

@@ -1,0 +1,87 @@
+// In charge of: one piece of an HLS source: what kind of media it is, its decryption, the time stamp of packed audio.
+// Not in charge of: fetching it (hlsDownload.ts).
+import { createDecipheriv } from 'node:crypto'
+import { TaskError } from '../../errors.ts'
+
+/** mpegts: 188-byte packets; mp4: fragments behind an initialisation section; audio: bare frames (RFC 8216, 3.4). */
+export type PieceKind = 'mpegts' | 'mp4' | 'audio'
+
+/** Enough for two packets of a transport stream. */
+export const HEAD_BYTES = 189
+
+/** By its first bytes, never by its name. Null = nothing that HLS media may be: a further playlist, text, a page. */
+export function kindOf(head: Uint8Array, hasMap: boolean): PieceKind | null {
+  if (hasMap) return 'mp4'
+  if (head[0] === 0x47 && (head.length < HEAD_BYTES || head[188] === 0x47)) return 'mpegts'
+  const begins = (...bytes: number[]): boolean => bytes.every((byte, at) => head[at] === byte)
+  const isFrame = head[0] === 0xff && (head[1]! & 0xe0) === 0xe0 // ADTS and MPEG audio
+  if (begins(0x49, 0x44, 0x33) || begins(0x0b, 0x77) || isFrame) return 'audio'
+  return null
+}
+
+/** RFC 8216, 4.3.2.4: AES-128, CBC, PKCS#7 padding over the whole piece. A piece that was cut cannot pass for a whole one. */
+export async function* decrypted(
+  chunks: AsyncIterable<Uint8Array>,
+  key: Uint8Array,
+  iv: string,
+): AsyncGenerator<Uint8Array> {
+  const decipher = createDecipheriv('aes-128-cbc', key, Buffer.from(iv, 'hex'))
+  for await (const chunk of chunks) {
+    const clear = decipher.update(chunk)
+    if (clear.length > 0) yield clear
+  }
+  let last: Buffer
+  try {
+    last = decipher.final()
+  } catch (error) {
+    const why = 'A segment of the source cannot be decrypted: it is truncated, or the key is wrong.'
+    throw new TaskError('source_damaged', why, { cause: error })
+  }
+  if (last.length > 0) yield last
+}
+
+const ID3_HEADER = 10
+/** A tag that only holds a time stamp has 73 bytes; some hold a picture. */
+const MAX_ID3 = 4 * 1024 * 1024
+const OWNER = 'com.apple.streaming.transportStreamTimestamp'
+
+/**
+ * Packed audio without the ID3 tag in front of each piece, which a concatenation would have in its middle.
+ * `onTicks` is told the time of the first sample, in 1/90,000 s (RFC 8216, 3.4).
+ */
+export async function* withoutTag(
+  chunks: AsyncIterable<Uint8Array>,
+  onTicks: (ticks: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let held = Buffer.alloc(0)
+  let wanted: number | null = ID3_HEADER
+  for await (const chunk of chunks) {
+    if (wanted === null) {
+      yield chunk
+      continue
+    }
+    held = Buffer.concat([held, chunk])
+    if (wanted === ID3_HEADER && held.length >= ID3_HEADER) wanted = tagBytes(held)
+    if (held.length < wanted) continue
+    const ticks = ticksOf(held.subarray(0, wanted))
+    if (ticks !== null) onTicks(ticks)
+    if (held.length > wanted) yield held.subarray(wanted)
+    wanted = null
+  }
+  if (wanted !== null && held.length > 0) yield held
+}
+
+/** ID3v2.4, 3.1: 28 bits, seven to a byte. 0 = there is no tag. */
+function tagBytes(head: Buffer): number {
+  if (head.toString('latin1', 0, 3) !== 'ID3') return 0
+  const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head[at]! & 0x7f), 0) + ID3_HEADER
+  if (size > MAX_ID3) throw new TaskError('source_damaged', 'A piece of the source begins with a tag that has no end.')
+  return size
+}
+
+function ticksOf(tag: Buffer): number | null {
+  const at = tag.indexOf(OWNER, 0, 'latin1') + OWNER.length + 1
+  if (at <= OWNER.length || at + 8 > tag.length) return null
+  // 33 bits in the lower end of eight bytes.
+  return Number(tag.readBigUInt64BE(at) & 0x1ffffffffn)
+}

@@ -1,0 +1,74 @@
+// In charge of: bringing a job's logo into the workspace as a PNG of our own making, so that a stranger's image meets one decoder, alone.
+// Not in charge of: fetching it from its server (the Worker), where it stands in the picture (plan/video/logoPlacement.ts).
+/* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { MAX_LOGO_BYTES, MAX_LOGO_PIXELS } from '#contract/limits.ts'
+import { imageType, type LogoType } from '#contract/formats/imageType.ts'
+import { TaskError } from '../errors.ts'
+import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
+import type { LogoImage } from '../plan/model/mediaInfo.ts'
+import type { Workspace } from '../workspace.ts'
+
+const formats: Record<LogoType, { demuxer: string; decoder: string }> = {
+  'image/png': { demuxer: 'png_pipe', decoder: 'png' },
+  'image/jpeg': { demuxer: 'jpeg_pipe', decoder: 'mjpeg' },
+  'image/webp': { demuxer: 'webp_pipe', decoder: 'webp' },
+}
+const STALL_MS = 20_000
+/** RGBA, which PNG can make a little larger at most. */
+const LIMITS = { fileBytes: MAX_LOGO_PIXELS * 5, cpuSeconds: 60 }
+
+/** Where a prepared logo is. */
+export function logoFile(workspace: Workspace): string {
+  return join(workspace.root, 'logo.png')
+}
+
+/** Decodes and rewrites it; → its size. Throws TaskError logo_unavailable. */
+export async function prepareLogo(
+  engine: Programs,
+  bytes: Uint8Array,
+  workspace: Workspace,
+  signal?: AbortSignal,
+): Promise<LogoImage> {
+  const type = imageType(bytes)
+  if (type === null || bytes.length > MAX_LOGO_BYTES) throw unusable('It is neither PNG nor JPEG nor WebP.')
+  const given = join(workspace.root, 'logo.given')
+  const made = logoFile(workspace)
+  await writeFile(given, bytes)
+  try {
+    const { demuxer, decoder } = formats[type]
+    const result = await runFfmpeg(
+      engine,
+      [
+        ...['-nostdin', '-hide_banner', '-y', '-loglevel', 'level+warning', '-nostats', '-progress', 'pipe:1'],
+        // One local file, one demuxer, one decoder; a broken image is an error, not half a picture.
+        ...['-protocol_whitelist', 'file', '-format_whitelist', demuxer, '-codec_whitelist', decoder],
+        ...['-max_pixels', `${MAX_LOGO_PIXELS}`, '-max_alloc', '268435456', '-err_detect', 'explode', '-xerror'],
+        ...['-f', demuxer, '-i', `file:${given}`],
+        ...['-map', '0:v:0', '-frames:v', '1', '-vf', 'format=rgba', '-map_metadata', '-1', '-fflags', '+bitexact'],
+        ...['-c:v', 'png', '-update', '1', '-f', 'image2', `file:${made}`],
+      ],
+      {
+        cwd: workspace.cwd,
+        purpose: 'decode the logo',
+        creates: [made],
+        limits: LIMITS,
+        stallMs: STALL_MS,
+        ...(signal === undefined ? {} : { signal }),
+      },
+    )
+    signal?.throwIfAborted()
+    const png = result.code === 0 ? await readFile(made).catch(() => null) : null
+    if (png === null || png.length < 24 || imageType(png) !== 'image/png')
+      throw unusable(`It cannot be decoded, or has more than ${MAX_LOGO_PIXELS} pixels.`)
+    // IHDR is the first chunk of every PNG; this one is ours.
+    return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
+  } finally {
+    await rm(given, { force: true })
+  }
+}
+
+function unusable(why: string): TaskError {
+  return new TaskError('logo_unavailable', `The logo cannot be used. ${why}`, { field: 'logo_url' })
+}

@@ -1,0 +1,214 @@
+// In charge of: the loopback address that ffmpeg and ffprobe read the source from, and the verdict on what they were given.
+// Not in charge of: getting the bytes (sourceReader.ts).
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import type { ByteRange } from './rangeResponse.ts'
+import { Source, type ReadInput, type SourceOptions } from './sourceReader.ts'
+
+export interface Verdict {
+  /** False when a byte that was asked for could not be given. ffmpeg's exit code says nothing about that: it is 0 on a source that broke off. */
+  complete: boolean
+  error?: Error
+  bytesServed: number
+  size: number | null
+}
+
+export interface Held {
+  url: string
+  release: () => void
+}
+
+export class Gateway {
+  readonly #server: Server
+  #source: Source
+  readonly #make: (input: ReadInput, options: SourceOptions) => Source
+  readonly #options: SourceOptions
+  readonly #path: string
+  readonly #secret: string
+  #port = 0
+  #bytesServed = 0
+  #position = 0
+  /** What requests wait for, by path. */
+  readonly #held = new Map<string, Promise<void>>()
+
+  private constructor(
+    source: (input: ReadInput, options: SourceOptions) => Source,
+    input: ReadInput,
+    options: SourceOptions,
+  ) {
+    this.#make = source
+    this.#options = options
+    this.#source = source(input, options)
+    this.#secret = randomBytes(16).toString('hex')
+    this.#path = `/${this.#secret}/input`
+    this.#server = createServer((request, response) => {
+      void this.#serve(request, response).catch(() => response.destroy())
+    })
+  }
+
+  /** `onFailure` is called once, with the first error that no retry could mend. */
+  static async start(
+    input: ReadInput,
+    signal: AbortSignal,
+    onFailure: (error: Error) => void,
+    options: SourceOptions = {},
+  ): Promise<Gateway> {
+    const gateway = new Gateway((each, its) => new Source(each, signal, onFailure, its), input, options)
+    gateway.#server.listen(0, '127.0.0.1')
+    await once(gateway.#server, 'listening')
+    gateway.#port = (gateway.#server.address() as AddressInfo).port
+    return gateway
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}${this.#path}`
+  }
+
+  /** To be kept out of every text that leaves the process. */
+  get secret(): string {
+    return this.#secret
+  }
+
+  /** Asks for the source now, so that its own errors come in its own words and not in a decoder's. */
+  async open(): Promise<{ size: number | null; ranges: boolean; head: Uint8Array }> {
+    const { size, ranges } = await this.#source.open()
+    return { size, ranges, head: this.#source.head }
+  }
+
+  /** Another address of the source, at which requests wait until `release`: a program may start before there is what it reads. */
+  hold(): Held {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const name = `-${this.#held.size + 1}`
+    this.#held.set(`${this.#path}${name}`, promise)
+    return { url: `${this.url}${name}`, release: resolve }
+  }
+
+  /** From now on another source is served at the same address: what was made of the first one. Nobody may be reading. */
+  async replace(input: ReadInput): Promise<void> {
+    await this.#source.close()
+    // It is on the disk already.
+    const { seenFile: _, ...options } = this.#options
+    this.#source = this.#make(input, options)
+    this.#position = 0
+  }
+
+  /** Whoever reads from now on is the last to do so: nothing of it is kept for others. */
+  lastReader(): void {
+    this.#source.lastReader()
+  }
+
+  /** The whole source, for this process itself. */
+  read(signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#whole(signal)
+  }
+
+  /** A few bytes of the source; fewer where it ends, and none behind its beginning where it cannot be read in ranges. */
+  async bytes(first: number, count: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { size, ranges } = await this.#source.open()
+    if ((first > 0 && !ranges) || count <= 0 || (size !== null && first >= size)) return new Uint8Array()
+    const last = first + count - 1
+    const range = ranges && size !== null ? { first, last: Math.min(last, size - 1) } : null
+    const chunks: Uint8Array[] = []
+    let read = 0
+    for await (const chunk of this.#source.read(range, signal)) {
+      chunks.push(chunk)
+      read += chunk.length
+      if (read >= count) break
+    }
+    return Buffer.concat(chunks).subarray(0, count)
+  }
+
+  async *#whole(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { size, ranges } = await this.#source.open()
+    yield* this.#source.read(ranges && size !== null ? { first: 0, last: size - 1 } : null, signal)
+  }
+
+  /** How far into the source the newest reader is, 0…1; 0 where the size is unknown. */
+  get fraction(): number {
+    const size = this.#source.facts?.size
+    return size ? Math.min(1, this.#position / size) : 0
+  }
+
+  verdict(): Verdict {
+    const error = this.#source.failure ?? this.#source.trouble
+    return {
+      complete: error === null,
+      ...(error === null ? {} : { error }),
+      bytesServed: this.#bytesServed,
+      size: this.#source.facts?.size ?? null,
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#source.close()
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refuse = (status: number, headers: Record<string, string> = {}): void => {
+      response.writeHead(status, { 'content-length': '0', ...headers }).end()
+    }
+    // The host is checked against DNS rebinding: a name that resolves to loopback is not this address.
+    const host = (request.headers.host ?? '').replace(/:\d+$/, '')
+    const path = request.url ?? ''
+    if (host !== '127.0.0.1' || (path !== this.#path && !this.#held.has(path))) return refuse(404)
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405)
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    await this.#held.get(path)
+    // 410 and not 5xx: ffmpeg would come back for those, and nothing will be there.
+    if (this.#source.failure !== null) return refuse(410)
+    const facts = await this.#source.open().catch(() => null)
+    if (facts === null) return refuse(410)
+
+    const wanted = parseRange(request.headers.range, facts.size)
+    if (wanted === 'none' || (wanted !== null && wanted.first > 0 && !facts.ranges))
+      return refuse(416, { 'content-range': `bytes */${facts.size ?? '*'}` })
+    const range = facts.ranges && facts.size !== null ? (wanted ?? { first: 0, last: facts.size - 1 }) : null
+    const length = range === null ? facts.size : range.last - range.first + 1
+    response.writeHead(wanted !== null && range !== null ? 206 : 200, {
+      'content-type': 'application/octet-stream',
+      'accept-ranges': facts.ranges ? 'bytes' : 'none',
+      ...(facts.etag === null ? {} : { etag: facts.etag }),
+      ...(length === null ? {} : { 'content-length': String(length) }),
+      ...(wanted !== null && range !== null
+        ? { 'content-range': `bytes ${range.first}-${range.last}/${facts.size}` }
+        : {}),
+    })
+    if (request.method === 'HEAD') {
+      response.end()
+      return
+    }
+    // pipeline destroys the socket when the source fails: a body that ends short must not look like one that ended.
+    await pipeline(this.#counted(range, gone.signal), response).catch(() => response.destroy())
+  }
+
+  async *#counted(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let at = range?.first ?? 0
+    for await (const chunk of this.#source.read(range, signal)) {
+      at += chunk.length
+      this.#position = at
+      this.#bytesServed += chunk.length
+      yield chunk
+    }
+  }
+}
+
+/** RFC 9110, 14.2: one byte range; null = none or one that is not understood, which is served whole; 'none' = not satisfiable. */
+export function parseRange(header: string | undefined, size: number | null): ByteRange | 'none' | null {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
+  if (!match || (match[1] === '' && match[2] === '')) return null
+  if (size === null) return match[1] === '0' ? null : 'none'
+  if (match[1] === '') {
+    const count = Math.min(size, Number(match[2]))
+    return count === 0 ? 'none' : { first: size - count, last: size - 1 }
+  }
+  const first = Number(match[1])
+  const last = match[2] === '' ? size - 1 : Math.min(size - 1, Number(match[2]))
+  if (match[2] !== '' && Number(match[2]) < first) return null
+  return first >= size ? 'none' : { first, last }
+}

@@ -1,0 +1,46 @@
+// In charge of: the rate at which a source must keep coming: one that drips would hold a transcoder for days.
+// Not in charge of: silence (each reader has its own timer), the size (diskQuota.ts).
+import { TaskError } from '../errors.ts'
+
+export interface RateOptions {
+  /** Milliseconds of waiting after which the rate is judged. */
+  slowMs?: number
+  leastBytesPerSecond?: number
+}
+
+/** Counts the time spent waiting for answers and for bytes, not for who reads them. */
+export class LeastRate {
+  readonly #slowMs: number
+  readonly #least: number
+  #ms = 0
+  #bytes = 0
+
+  constructor({ slowMs = 60_000, leastBytesPerSecond = 2048 }: RateOptions = {}) {
+    this.#slowMs = slowMs
+    this.#least = leastBytesPerSecond
+  }
+
+  /** The error to end with, or null. */
+  judge(ms: number, bytes: number): TaskError | null {
+    this.#ms += ms
+    this.#bytes += bytes
+    if (this.#ms < this.#slowMs) return null
+    const rate = Math.floor((this.#bytes * 1000) / this.#ms)
+    this.#ms = 0
+    this.#bytes = 0
+    if (rate >= this.#least) return null
+    const why = `The source answers too slowly: ${rate} bytes a second, and ${this.#least} are needed.`
+    return new TaskError('source_unreachable', why)
+  }
+
+  /** The same bytes, as long as they come fast enough. `asked`: when they were asked for, by performance.now(). */
+  async *of(body: AsyncIterable<Uint8Array>, asked: number): AsyncGenerator<Uint8Array> {
+    let began = asked
+    for await (const chunk of body) {
+      const slow = this.judge(performance.now() - began, chunk.length)
+      if (slow !== null) throw slow
+      yield chunk
+      began = performance.now()
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// In charge of: what ffmpeg can read of a source that it could not read well as it is: a playlist becomes one file, and so does a
+// source that can only be read from its beginning, where the disk holds it.
+// Not in charge of: playlists (hls/hlsDownload.ts), serving the file (the gateway).
+import { createWriteStream } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { HLS_MAGIC } from '#contract/task/protocol.ts'
+import type { Attempt } from '../pipeline/attempt.ts'
+import { TaskError } from '../errors.ts'
+import { admit } from '../ffmpeg/sandbox.ts'
+import { assemble, durationOf, type Assembly } from './hls/assemble.ts'
+import { describeWhole, fetchTracks, type Stretch } from './hls/hlsDownload.ts'
+import { localInput } from './localFile.ts'
+import { Room } from './diskQuota.ts'
+
+/** The rest of what is free is left for the outputs. */
+const SPOOLED_SHARE = 0.5
+
+/** Opens the source; behind the gateway there is media afterwards, which can be read anywhere if that was possible at all. */
+export async function prepareInput(attempt: Attempt, provider: string): Promise<{ size: number | null }> {
+  const { engine, gateway, workspace, log, halt } = attempt
+  const { size, ranges, head } = await gateway.open()
+  const isPlaylist = provider === 'http' && isHls(head)
+  if (!isPlaylist && ranges) return { size }
+  const directory = join(workspace.root, 'source')
+  await mkdir(directory, { mode: 0o700 })
+  await admit(directory, engine.cell?.user ?? null)
+  const path = isPlaylist ? await hlsFile(attempt, directory) : await spool(attempt, size, directory)
+  if (path === null) return { size }
+  halt.signal.throwIfAborted()
+  const bytes = (await stat(path)).size
+  if (bytes === 0) throw new TaskError('source_not_media', 'The source is empty.')
+  await gateway.replace(localInput(path, bytes))
+  log.info(isPlaylist ? 'the segments were joined' : 'the source was spooled', { bytes })
+  return { size: (await gateway.open()).size }
+}
+
+function isHls(head: Uint8Array): boolean {
+  return Buffer.from(head)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .startsWith(HLS_MAGIC)
+}
+
+async function hlsFile({ door, engine, workspace, halt }: Attempt, directory: string): Promise<string> {
+  const options = { directory, signal: halt.signal }
+  const description = await describeWhole(door, options)
+  const tracks = await fetchTracks(door, description, options)
+  const context = { engine, directory, cwd: workspace.cwd, signal: halt.signal }
+  const path = await assemble(tracks, context)
+  await requireLength(path, tracks[0] ?? [], description.target_seconds, context)
+  return path
+}
+
+/** Where no server announced a length, a segment that ended early looks whole; the playlist knows how long all of it is. */
+async function requireLength(
+  path: string,
+  stretches: readonly Stretch[],
+  targetSeconds: number,
+  context: Assembly,
+): Promise<void> {
+  // Bare audio frames have only an estimate.
+  if (stretches.some(({ kind }) => kind === 'audio')) return
+  const promised = stretches.reduce((sum, { seconds }) => sum + seconds, 0)
+  const seconds = await durationOf(path, context)
+  if (seconds === null || seconds >= promised * 0.95 - targetSeconds) return
+  const words = `The source lasts ${seconds.toFixed(1)} s, and its playlist says ${promised.toFixed(1)} s.`
+  throw new TaskError('source_incomplete', words, {
+    details: { expected_seconds: promised, measured_seconds: seconds },
+  })
+}
+
+/** Reads a source without ranges once, for all who will read it. Null = too large for this disk: it stays a stream. */
+async function spool(
+  { gateway, halt, settings }: Attempt,
+  size: number | null,
+  directory: string,
+): Promise<string | null> {
+  // Only one that does not say how long it is can go on for ever.
+  const mostBytes = size === null ? settings.maxUnsizedBytes : Number.POSITIVE_INFINITY
+  const room = await Room.open(directory, { share: SPOOLED_SHARE, mostBytes })
+  if (size !== null && size > room.bytes) return null
+  const path = join(directory, 'spooled')
+  const bounded = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of gateway.read(halt.signal)) {
+      await room.take(chunk.length)
+      yield chunk
+    }
+  }
+  await pipeline(bounded(), createWriteStream(path))
+  return path
+}

@@ -1,0 +1,119 @@
+// In charge of: judging one answer of the door to a read of the source: which bytes it brings, or why it brings none.
+// Not in charge of: trying again (sourceReader.ts).
+import { isJobErrorCode, isLasting, jobErrors } from '#contract/errorCodes.ts'
+import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
+import { refusal } from '../taskApi/taskClient.ts'
+import { TaskError } from '../errors.ts'
+import { Transient } from '../taskApi/retry.ts'
+
+/** What the first answer said. Every later one must agree: ffmpeg must never be given two files as one. */
+export interface SourceFacts {
+  /** Bytes; null where the source does not say. */
+  size: number | null
+  etag: string | null
+  /** False: one sequential stream, which cannot be taken up again after a break. */
+  ranges: boolean
+}
+
+export interface Delivery {
+  /** Held as long as its body is: Node cancels a body that nobody reads yet when nobody refers to its response any more. */
+  response: Response
+  body: ReadableStream<Uint8Array>
+  first: number
+  /** Bytes that the body must bring; null where only its end tells. */
+  length: number | null
+}
+
+export interface ByteRange {
+  first: number
+  /** Inclusive. */
+  last: number
+}
+
+const changed = (what: string): TaskError =>
+  new TaskError('source_changed', `The source changed while it was read: ${what}.`)
+
+const odd = (what: string): Transient =>
+  new Transient(new TaskError('source_unreachable', `The source could not be read: ${what}.`))
+
+/** The answer to a first read from byte 0, which pins the facts. */
+export async function judgeFirst(response: Response): Promise<{ facts: SourceFacts; delivery: Delivery }> {
+  if (response.status === 416) {
+    await response.body?.cancel()
+    throw new TaskError('source_not_media', 'The source is empty.')
+  }
+  if (!response.ok) throw await sourceRefusal(response)
+  const etag = response.headers.get('etag')
+  const body = bodyOf(response)
+  if (response.status === 206) {
+    const range = contentRange(response)
+    if (range === null || range.total === null || range.first !== 0) {
+      await response.body?.cancel()
+      throw odd('its answer does not say which bytes it contains')
+    }
+    return {
+      facts: { size: range.total, etag, ranges: true },
+      delivery: { response, body, first: 0, length: range.last - range.first + 1 },
+    }
+  }
+  const size = contentLength(response)
+  if (size === 0) throw new TaskError('source_not_media', 'The source is empty.')
+  const ranges = size !== null && response.headers.get('accept-ranges') === 'bytes'
+  return { facts: { size, etag, ranges }, delivery: { response, body, first: 0, length: size } }
+}
+
+/** A later answer, held against the facts. `asked` null = the whole was asked for. */
+export async function judgeNext(response: Response, facts: SourceFacts, asked: ByteRange | null): Promise<Delivery> {
+  try {
+    if (response.status === 412) throw changed('it has a different version')
+    if (response.status === 416) throw changed('it became shorter')
+    if (!response.ok) throw await sourceRefusal(response)
+    const etag = response.headers.get('etag')
+    if (facts.etag !== null && etag !== null && etag !== facts.etag) throw changed('it has a different version')
+    if (response.status === 206 && asked !== null) {
+      const range = contentRange(response)
+      if (range === null) throw odd('its answer does not say which bytes it contains')
+      if (range.total !== null && range.total !== facts.size) throw changed('it has a different size')
+      if (range.first !== asked.first || range.last > asked.last || range.last < range.first)
+        throw odd('it answered with different bytes from those requested')
+      return { response, body: bodyOf(response), first: range.first, length: range.last - range.first + 1 }
+    }
+    if (response.status === 206) throw odd('it answered with a part although the whole was requested')
+    const size = contentLength(response)
+    if (facts.size !== null && size !== null && size !== facts.size) throw changed('it has a different size')
+    // A whole body where a range was asked for is of use only when the range begins at byte 0.
+    if (asked !== null && asked.first > 0) throw odd('it no longer answers range requests')
+    return { response, body: bodyOf(response), first: 0, length: asked === null ? facts.size : asked.last + 1 }
+  } catch (error) {
+    if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)
+    throw error
+  }
+}
+
+async function sourceRefusal(response: Response): Promise<Error> {
+  const code = response.headers.get(SOURCE_ERROR_HEADER) ?? ''
+  const error = await refusal(response, 'source_unreachable')
+  if (!isJobErrorCode(code)) return error
+  const told = error instanceof Transient ? error.final : error
+  const { field, details } = told instanceof TaskError ? told : {}
+  const named = new TaskError(code, told.message || `The source answered ${response.status}.`, { field, details })
+  return jobErrors[code].permanent && !isLasting(code)
+    ? named
+    : new Transient(named, error instanceof Transient ? error.retryAfterMs : null, true)
+}
+
+function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  if (response.body === null) throw odd('its answer has no body')
+  return response.body
+}
+
+function contentLength(response: Response): number | null {
+  const text = response.headers.get('content-length')
+  return text !== null && /^\d+$/.test(text) ? Number(text) : null
+}
+
+function contentRange(response: Response): (ByteRange & { total: number | null }) | null {
+  const match = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
+  if (!match) return null
+  return { first: Number(match[1]), last: Number(match[2]), total: match[3] === '*' ? null : Number(match[3]) }
+}

@@ -1,0 +1,89 @@
+// In charge of: bytes of the source that were read before, kept on the disk: what looks at a source (probe, captions, still) reads
+// its beginning and its index, and so does the encode, and each read of a store costs time and money.
+// Not in charge of: asking the source (sourceReader.ts), which bytes are right: they are those that a reader was given.
+import { open, rm, type FileHandle } from 'node:fs/promises'
+
+/** As much as the longest look at pictures takes (streamDetails.ts), and the indexes of long files. */
+const MOST_BYTES = 24 * 1024 * 1024
+const READ_BYTES = 64 * 1024
+
+export class Seen {
+  readonly #path: string
+  /** Ascending; they neither overlap nor touch. `end` is exclusive. */
+  #spans: { start: number; end: number }[] = []
+  #file: Promise<FileHandle> | null = null
+  #left: number
+
+  /** `path` must not exist. Bytes have the same place in this file as in the source: it is sparse. */
+  constructor(path: string, mostBytes = MOST_BYTES) {
+    this.#path = path
+    this.#left = mostBytes
+  }
+
+  /** Where the bytes that are here from `at` on end, exclusive; `at` itself where there are none. */
+  until(at: number): number {
+    const span = this.#spans.find(({ start, end }) => start <= at && at < end)
+    return span?.end ?? at
+  }
+
+  /** Resolves once they are on the disk. Never rejects: without room nothing more is kept. */
+  async keep(at: number, bytes: Uint8Array): Promise<void> {
+    if (bytes.length > this.#left || this.until(at) >= at + bytes.length) return
+    this.#left -= bytes.length
+    try {
+      this.#file ??= open(this.#path, 'wx+', 0o600)
+      const file = await this.#file
+      for (let done = 0; done < bytes.length;)
+        done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten
+      this.#add(at, at + bytes.length)
+    } catch {
+      this.#left = 0
+    }
+  }
+
+  /** From now on nothing is added: nobody will look a second time. */
+  enough(): void {
+    this.#left = 0
+  }
+
+  /** `from` to `to`, exclusive. It ends early, and nothing is here any more, where the disk fails. */
+  async *read(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to;) {
+      const chunk = await this.#piece(at, Math.min(READ_BYTES, to - at)).catch(() => null)
+      if (chunk === null || chunk.length === 0) {
+        this.#spans = []
+        this.#left = 0
+        return
+      }
+      at += chunk.length
+      yield chunk
+    }
+  }
+
+  async #piece(at: number, bytes: number): Promise<Uint8Array> {
+    const file = await this.#file
+    const buffer = Buffer.allocUnsafe(bytes)
+    const { bytesRead } = (await file?.read(buffer, 0, bytes, at)) ?? { bytesRead: 0 }
+    return buffer.subarray(0, bytesRead)
+  }
+
+  async close(): Promise<void> {
+    this.#left = 0
+    this.#spans = []
+    const file = await this.#file?.catch(() => null)
+    await file?.close()
+    if (file) await rm(this.#path, { force: true })
+  }
+
+  #add(start: number, end: number): void {
+    const apart = this.#spans.filter((span) => span.end < start || span.start > end)
+    const joined = this.#spans.filter((span) => span.end >= start && span.start <= end)
+    this.#spans = [
+      ...apart,
+      {
+        start: Math.min(start, ...joined.map((span) => span.start)),
+        end: Math.max(end, ...joined.map((span) => span.end)),
+      },
+    ].toSorted((a, b) => a.start - b.start)
+  }
+}

@@ -1,0 +1,351 @@
+// In charge of: reading the source through the door as one unbroken file: ranges, one of read-ahead, resuming at the byte reached,
+// and giving up loudly. Never bytes that are wrong, and never an end that is not the end.
+// Not in charge of: HTTP towards ffmpeg (loopbackServer.ts).
+import { StaleAttempt, TaskError } from '../errors.ts'
+import {
+  defaultBackoff,
+  ELSEWHERE_MS,
+  rest,
+  Transient,
+  Trouble,
+  type Backoff,
+  type Patience,
+} from '../taskApi/retry.ts'
+import { judgeFirst, judgeNext, type ByteRange, type Delivery, type SourceFacts } from './rangeResponse.ts'
+import { LeastRate, type RateOptions } from './minimumRate.ts'
+import { Seen } from './readCache.ts'
+
+export type ReadInput = (range: ByteRange | null, etag: string | null, signal: AbortSignal) => Promise<Response>
+
+export interface SourceOptions extends RateOptions {
+  /** Bytes of the largest read. A local R2 GET of a multipart object has no backpressure, so a read must be small enough to sit in memory. */
+  rangeBytes?: number
+  backoff?: Backoff
+  /** Milliseconds without a single byte before the source is given up. */
+  giveUpMs?: number
+  /** The same before the source was ever open, where the service answers and says that the source is away. */
+  elsewhereMs?: number
+  /** For how long a cause that no retry mends must last before it is believed. */
+  lastingMs?: number
+  /** Longest silence within one read. Shorter than ffmpeg's own -rw_timeout of 20 s, so that we resume before it gives up. */
+  stallMs?: number
+  /** A file that is made for bytes that several readers want; none = each asks for itself. */
+  seenFile?: string
+  /** The most that is kept in it. */
+  seenBytes?: number
+}
+
+/**
+ * Bytes of a reader's first read; each further one takes twice as many, up to `rangeBytes`. Probes and seeks look at a little and
+ * go away, and what was asked for has then left its store, which counts it.
+ */
+const FIRST_READ_BYTES = 1024 * 1024
+
+/** A byte order mark and `#EXTM3U` fit in. */
+const HEAD_BYTES = 16
+
+export class Source {
+  readonly #input: ReadInput
+  readonly #signal: AbortSignal
+  readonly #onFailure: (error: Error) => void
+  readonly #rangeBytes: number
+  readonly #patience: Patience
+  readonly #stallMs: number
+  readonly #rate: LeastRate
+  readonly #seen: Seen | null
+  #facts: SourceFacts | null = null
+  #opening: Promise<SourceFacts> | null = null
+  /** The first answer's body, kept for whoever reads from byte 0 first. */
+  #kept: Delivery | null = null
+  #head: Uint8Array = new Uint8Array()
+  #failure: Error | null = null
+  #trouble: Trouble
+
+  constructor(input: ReadInput, signal: AbortSignal, onFailure: (error: Error) => void, options: SourceOptions = {}) {
+    this.#input = input
+    this.#signal = signal
+    this.#onFailure = onFailure
+    this.#rangeBytes = options.rangeBytes ?? 8 * 1024 * 1024
+    this.#patience = {
+      totalMs: options.giveUpMs ?? 60_000,
+      lastingMs: options.lastingMs,
+      backoff: options.backoff ?? defaultBackoff,
+    }
+    this.#trouble = new Trouble({ ...this.#patience, elsewhereMs: options.elsewhereMs ?? ELSEWHERE_MS })
+    this.#stallMs = options.stallMs ?? 15_000
+    this.#rate = new LeastRate(options)
+    this.#seen = options.seenFile === undefined ? null : new Seen(options.seenFile, options.seenBytes)
+  }
+
+  /** The first error that no retry could mend. */
+  get failure(): Error | null {
+    return this.#failure
+  }
+
+  /** A read that failed and has not succeeded since: ffmpeg may have given up before we did. */
+  get trouble(): Error | null {
+    return this.#trouble.error?.final ?? null
+  }
+
+  get facts(): SourceFacts | null {
+    return this.#facts
+  }
+
+  get #firstBytes(): number {
+    return Math.min(FIRST_READ_BYTES, this.#rangeBytes)
+  }
+
+  /** Asks for the first range and pins what the answer says. */
+  open(): Promise<SourceFacts> {
+    this.#opening ??= this.#open()
+    return this.#opening
+  }
+
+  async #open(): Promise<SourceFacts> {
+    for (;;) {
+      try {
+        const response = await this.#ask({ first: 0, last: this.#firstBytes - 1 }, null, this.#signal)
+        const { facts, delivery } = await judgeFirst(response)
+        this.#kept = await this.#peek(delivery)
+        this.#facts = facts
+        // From here on there is work to lose: it is waited for with the transcoder in hand.
+        this.#trouble = new Trouble(this.#patience)
+        return facts
+      } catch (error) {
+        await this.#endure(error, this.#signal)
+      }
+    }
+  }
+
+  /** The first bytes of the source, once it is open: enough to tell a playlist from media. */
+  get head(): Uint8Array {
+    return this.#head
+  }
+
+  /** Looks at the first bytes of a body that somebody else will read. */
+  async #peek(delivery: Delivery): Promise<Delivery> {
+    const reader = delivery.body.getReader()
+    const timer = setTimeout(() => void reader.cancel().catch(() => undefined), this.#stallMs)
+    const seen: Uint8Array[] = []
+    try {
+      for (let size = 0; size < HEAD_BYTES;) {
+        const { done, value } = await reader.read()
+        if (done) break
+        seen.push(value)
+        size += value.length
+      }
+    } catch (error) {
+      throw broken(error)
+    } finally {
+      clearTimeout(timer)
+    }
+    this.#head = Buffer.concat(seen).subarray(0, HEAD_BYTES)
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = seen.length > 0 ? { done: false, value: seen.shift() } : await reader.read()
+        if (done || value === undefined) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    })
+    return { ...delivery, body }
+  }
+
+  /** Bytes `first` to `last`, inclusive; a source without ranges is always read from 0 to its end. */
+  async *read(range: ByteRange | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const facts = await this.open()
+    if (facts.ranges && range !== null) yield* this.#readRanges(facts, range, signal)
+    else yield* this.#readWhole(facts, signal)
+  }
+
+  /** Whoever reads from now on is the last to do so. */
+  lastReader(): void {
+    this.#seen?.enough()
+  }
+
+  async close(): Promise<void> {
+    await this.#takeKept()
+      ?.body.cancel()
+      .catch(() => undefined)
+    await this.#seen?.close()
+  }
+
+  async *#readRanges(facts: SourceFacts, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let at = range.first
+    let size = this.#firstBytes
+    let span: ByteRange = { first: at, last: at - 1 }
+    let ahead: { first: number; delivery: Promise<Delivery> } | null = null
+    const begin = (first: number, last: number): Promise<Delivery> => {
+      const kept = first === 0 ? this.#takeKept() : null
+      return kept === null ? this.#next(facts, { first, last }, signal) : Promise.resolve(kept)
+    }
+    // Ends at multiples of its size, so that later reads lie on one grid, whoever asks for them.
+    const spanFrom = (first: number): ByteRange => ({
+      first,
+      last: Math.min(range.last, (Math.floor(first / size) + 1) * size - 1),
+    })
+    try {
+      while (at <= range.last) {
+        const seen = ahead?.first === at ? at : Math.min(this.#seen?.until(at) ?? at, range.last + 1)
+        if (seen > at) {
+          for await (const chunk of this.#seen!.read(at, seen)) {
+            signal.throwIfAborted()
+            at += chunk.length
+            yield chunk
+          }
+          // Less than it had where the disk failed: the rest is asked for.
+          continue
+        }
+        if (at > span.last) {
+          span = spanFrom(at)
+          size = Math.min(2 * size, this.#rangeBytes)
+        }
+        // After a resume in the middle the span ends where it did: the read-ahead still fits.
+        const { last } = span
+        const first = at
+        const pending: Promise<Delivery> = ahead?.first === at ? ahead.delivery : begin(first, last)
+        if (ahead?.first === at) ahead = null
+        try {
+          for await (const chunk of this.#bytes(await pending, last - first + 1, signal)) {
+            await this.#seen?.keep(at, chunk)
+            at += chunk.length
+            yield chunk
+            // Not before half: a reader that only looks at the head (a probe, a seek) does not cost a second read.
+            const then = Math.max(last + 1, this.#seen?.until(last + 1) ?? 0)
+            if (ahead === null && then <= range.last && at - first > (last - first) / 2) {
+              const next = spanFrom(then)
+              ahead = { first: next.first, delivery: this.#next(facts, next, signal) }
+              ahead.delivery.catch(() => undefined) // judged when its turn comes
+            }
+          }
+        } catch (error) {
+          await this.#endure(error, signal)
+        }
+      }
+    } finally {
+      await ahead?.delivery.then(
+        (delivery) => delivery.body.cancel(),
+        () => undefined,
+      )
+    }
+  }
+
+  async *#readWhole(facts: SourceFacts, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let at = 0
+    for (;;) {
+      try {
+        const delivery = this.#takeKept() ?? (await this.#next(facts, null, signal))
+        for await (const chunk of this.#bytes(delivery, facts.size, signal)) {
+          at += chunk.length
+          yield chunk
+        }
+        return
+      } catch (error) {
+        if (error instanceof Transient && at > 0 && !signal.aborted) {
+          const why = 'The connection to the source dropped, and its server cannot resume in the middle.'
+          throw this.#fail(new TaskError('source_incomplete', why, { details: { bytes_read: at }, cause: error.final }))
+        }
+        await this.#endure(error, signal)
+      }
+    }
+  }
+
+  #takeKept(): Delivery | null {
+    const kept = this.#kept
+    this.#kept = null
+    return kept
+  }
+
+  async #next(facts: SourceFacts, asked: ByteRange | null, signal: AbortSignal): Promise<Delivery> {
+    return judgeNext(await this.#ask(asked, facts.etag, signal), facts, asked)
+  }
+
+  async #ask(range: ByteRange | null, etag: string | null, signal: AbortSignal): Promise<Response> {
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(new Error('it did not respond in time')), this.#stallMs)
+    const began = performance.now()
+    let response: Response
+    try {
+      // The timer is cleared once the head is there; the body's silence is watched read by read in #bytes.
+      response = await this.#input(range, etag, AbortSignal.any([signal, timeout.signal]))
+    } catch (error) {
+      // The service answers at once: what keeps it waiting is the source.
+      throw broken(error, timeout.signal.aborted)
+    } finally {
+      clearTimeout(timer)
+    }
+    const slow = this.#rate.judge(performance.now() - began, 0)
+    if (slow === null) return response
+    await response.body?.cancel().catch(() => undefined)
+    throw this.#fail(slow)
+  }
+
+  /** The body's bytes, exactly as many as it promised and never more than `wanted`. */
+  async *#bytes(delivery: Delivery, wanted: number | null, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const reader = delivery.body.getReader()
+    let silent = false
+    const stop = (): void => void reader.cancel().catch(() => undefined)
+    signal.addEventListener('abort', stop, { once: true })
+    let left = Math.min(delivery.length ?? Infinity, wanted ?? Infinity)
+    try {
+      while (left > 0) {
+        const timer = setTimeout(() => {
+          silent = true
+          stop()
+        }, this.#stallMs)
+        const began = performance.now()
+        const { done, value } = await reader
+          .read()
+          .catch((error: unknown) => {
+            throw broken(error)
+          })
+          .finally(() => clearTimeout(timer))
+        signal.throwIfAborted()
+        if (silent) throw broken(new Error('no data arrived for too long'))
+        if (done) {
+          if (left !== Infinity) throw broken(new Error('it ended before its announced length'))
+          return
+        }
+        if (value.length === 0) continue
+        this.#trouble.over()
+        const slow = this.#rate.judge(performance.now() - began, value.length)
+        if (slow !== null) throw this.#fail(slow)
+        const chunk = value.length > left ? value.subarray(0, left) : value
+        left -= chunk.length
+        yield chunk
+      }
+    } finally {
+      signal.removeEventListener('abort', stop)
+      await reader.cancel().catch(() => undefined)
+    }
+  }
+
+  /** Returns after a pause when the error may pass; throws when it cannot, or has lasted too long. */
+  async #endure(error: unknown, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (!(error instanceof Transient)) throw this.#fail(error)
+    const wait = this.#trouble.rest(error)
+    if (wait === null) throw this.#fail(error.final)
+    await rest(wait, signal)
+  }
+
+  /** The first error that ends the source is the one that counts. */
+  #fail(error: unknown): Error {
+    const failure =
+      error instanceof TaskError || error instanceof StaleAttempt
+        ? error
+        : new TaskError('source_unreachable', 'The source could not be read.', { cause: error })
+    if (this.#failure === null) {
+      this.#failure = failure
+      this.#onFailure(failure)
+    }
+    return this.#failure
+  }
+}
+
+function broken(error: unknown, elsewhere = false): Transient {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const told = new TaskError('source_unreachable', `The source could not be read: ${why}.`, { cause: error })
+  return new Transient(told, null, elsewhere)
+}

@@ -1,0 +1,123 @@
+// In charge of: trying again, with back-off and jitter, within a bounded time.
+// Not in charge of: which errors are worth it. Only `Transient` ones are tried again.
+import { setTimeout as pause } from 'node:timers/promises'
+import { isLasting, LASTING_MS } from '#contract/errorCodes.ts'
+import { TaskError } from '../errors.ts'
+
+/** A failure that may pass: a network error, 5xx, 429, a stall. `final` is what is thrown when time is up. */
+export class Transient extends Error {
+  readonly final: Error
+  /** Milliseconds that the other side asked us to wait; null = not said. */
+  readonly retryAfterMs: number | null
+  /** The service itself answers, and said that the source or the store is away. */
+  readonly elsewhere: boolean
+  constructor(final: Error, retryAfterMs: number | null = null, elsewhere = false) {
+    super(final.message, { cause: final })
+    this.name = 'Transient'
+    this.final = final
+    this.retryAfterMs = retryAfterMs
+    this.elsewhere = elsewhere
+  }
+}
+
+export interface Backoff {
+  /** First pause; doubles up to `maxMs`. Each is drawn between half and all of it, so that many clients do not come back at once. */
+  baseMs: number
+  maxMs: number
+}
+
+export const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5000 }
+
+/** Before anything is encoded: what is away elsewhere is waited for in the queue, where the task holds no transcoder. */
+export const ELSEWHERE_MS = 8000
+
+export interface Patience {
+  /** Time for all tries together; 0 = one try. */
+  totalMs: number
+  /** The same for what is away elsewhere; absent = `totalMs`. */
+  elsewhereMs?: number | undefined
+  /** For how long a cause that no retry mends must last before it is believed (60,000). */
+  lastingMs?: number | undefined
+  backoff: Backoff
+}
+
+/** Milliseconds to wait before try number `tries` + 1 (`tries` ≥ 1). */
+export function backoffMs(backoff: Backoff, tries: number, random: () => number = Math.random): number {
+  const full = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(tries - 1, 20))
+  return full / 2 + (full / 2) * random()
+}
+
+/** Failures without a success in between. */
+export class Trouble {
+  readonly #patience: Patience
+  readonly #now: () => number
+  #since: number | null = null
+  #tries = 0
+  #lasting: { code: string; since: number } | null = null
+  #error: Transient | null = null
+
+  constructor(patience: Patience, now: () => number = () => performance.now()) {
+    this.#patience = patience
+    this.#now = now
+  }
+
+  /** The latest failure; null = there is none, or it is over. */
+  get error(): Transient | null {
+    return this.#error
+  }
+
+  over(): void {
+    this.#since = null
+    this.#tries = 0
+    this.#lasting = null
+    this.#error = null
+  }
+
+  /** One failure more. @returns milliseconds to rest before the next try; null = it has lasted too long */
+  rest(error: Transient): number | null {
+    const { totalMs, elsewhereMs = totalMs, lastingMs = LASTING_MS, backoff } = this.#patience
+    const now = this.#now()
+    this.#since ??= now
+    this.#tries++
+    this.#error = error
+    const code = error.final instanceof TaskError && isLasting(error.final.code) ? error.final.code : null
+    if (code === null) this.#lasting = null
+    else if (this.#lasting?.code !== code) this.#lasting = { code, since: now }
+    const wait = Math.max(error.retryAfterMs ?? 0, backoffMs(backoff, this.#tries))
+    // A job ends with such an error, so the same one must have lasted; how long others did before it is no matter.
+    const [since, limit] =
+      this.#lasting !== null && totalMs > 0
+        ? [this.#lasting.since, lastingMs]
+        : [this.#since, error.elsewhere ? Math.min(elsewhereMs, totalMs) : totalMs]
+    return now + wait - since > limit ? null : wait
+  }
+}
+
+/** Runs `operation` until it succeeds, fails for good, is aborted, or its patience would be passed by the next pause. */
+export async function retry<T>(
+  limits: Patience & { signal: AbortSignal },
+  operation: (tries: number) => Promise<T>,
+): Promise<T> {
+  const trouble = new Trouble(limits)
+  for (let tries = 1; ; tries++) {
+    limits.signal.throwIfAborted()
+    try {
+      return await operation(tries)
+    } catch (error) {
+      limits.signal.throwIfAborted()
+      if (!(error instanceof Transient)) throw error
+      const wait = trouble.rest(error)
+      if (wait === null) throw error.final
+      await rest(wait, limits.signal)
+    }
+  }
+}
+
+/** A pause that an abort ends at once, throwing the abort's reason. */
+export async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await pause(ms, undefined, { signal })
+  } catch {
+    signal.throwIfAborted()
+  }
+}

@@ -1,0 +1,406 @@
+// In charge of: speaking the task door's protocol: addresses, token, time limits, retries, and what its refusals mean.
+// Not in charge of: what is sent and when. This is the transcoder's only network code towards the Worker.
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { isJobErrorCode, isLasting, jobErrors, type JobErrorCode } from '#contract/errorCodes.ts'
+import type { AttemptLog } from '#contract/task/reportSchemas.ts'
+import type {
+  EstimatePost,
+  FailPost,
+  FinishPost,
+  HlsDescription,
+  PartReply,
+  PlanPost,
+  ProgressPost,
+  ProgressReply,
+  SourcePost,
+  TaskDescription,
+  UploadReply,
+  UploadRequest,
+} from '#contract/task/protocol.ts'
+import { StaleAttempt, TaskError } from '../errors.ts'
+import { defaultBackoff, ELSEWHERE_MS, retry, Transient, type Backoff, type Patience } from './retry.ts'
+
+export interface DoorOptions {
+  /** Base address of the Worker, without a slash at its end. */
+  base: string
+  taskId: string
+  token: string
+  backoff?: Backoff
+  /** Longest silence of one transfer or answer, in milliseconds. */
+  stallMs?: number
+  /** Milliseconds for which a piece of the source is asked for again. */
+  giveUpMs?: number | undefined
+  /** Milliseconds for which a source or a store that is away is waited for before anything is encoded. */
+  elsewhereMs?: number | undefined
+  /** Milliseconds for which a cause that no retry mends must last before it is believed. */
+  lastingMs?: number | undefined
+}
+
+/** A slice of a file, read anew for every try: nothing larger than one chunk of it is ever in memory. */
+export interface FileSlice {
+  path: string
+  start: number
+  /** Exclusive. */
+  end: number
+}
+
+interface Call {
+  method: 'GET' | 'POST' | 'PUT'
+  path: string
+  body?: unknown
+  signal: AbortSignal
+  /** Time for all tries together; 0 = one try. */
+  totalMs: number
+  /** The same for what is away elsewhere; absent = `totalMs`. */
+  elsewhereMs?: number
+  timeoutMs: number
+  /** What an unexplained failure is called. */
+  code: JobErrorCode
+}
+
+const MINUTE_MS = 60_000
+
+export class Door {
+  readonly #base: string
+  readonly #token: string
+  readonly #backoff: Backoff
+  readonly #stallMs: number
+  readonly #giveUpMs: number
+  readonly #elsewhereMs: number
+  readonly #lastingMs: number | undefined
+
+  constructor(options: DoorOptions) {
+    this.#base = `${options.base.replace(/\/+$/, '')}/task/${encodeURIComponent(options.taskId)}`
+    this.#token = options.token
+    this.#backoff = options.backoff ?? defaultBackoff
+    this.#stallMs = options.stallMs ?? MINUTE_MS
+    this.#giveUpMs = options.giveUpMs ?? MINUTE_MS
+    this.#elsewhereMs = options.elsewhereMs ?? ELSEWHERE_MS
+    this.#lastingMs = options.lastingMs
+  }
+
+  async task(signal: AbortSignal): Promise<TaskDescription> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    return this.#call<TaskDescription>({ method: 'GET', path: '', signal, ...limits })
+  }
+
+  /** The first writer's plan wins: the answer may differ from what was sent. */
+  async plan(body: PlanPost, signal: AbortSignal): Promise<unknown> {
+    const limits = {
+      totalMs: MINUTE_MS,
+      elsewhereMs: this.#elsewhereMs,
+      timeoutMs: 15_000,
+      code: 'internal',
+    } as const
+    return (await this.#call<{ plan: unknown }>({ method: 'POST', path: '/plan', body, signal, ...limits })).plan
+  }
+
+  /** What is known of the source. */
+  async source(body: SourcePost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/source', body, signal, ...limits })
+  }
+
+  /** One JPEG of the source. */
+  async preview(picture: Uint8Array, signal: AbortSignal): Promise<void> {
+    await retry({ ...this.#for(MINUTE_MS), signal }, () => this.#send('/preview', 'image/jpeg', picture, signal))
+  }
+
+  /** The attempt's log as it is now, in place of what was sent before. */
+  async log(body: AttemptLog, totalMs: number, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
+    await this.#call<unknown>({ method: 'PUT', path: '/log', body, signal, ...limits })
+  }
+
+  /** One try: the next heartbeat is the retry. */
+  async progress(body: ProgressPost, signal: AbortSignal): Promise<ProgressReply> {
+    const limits = { totalMs: 0, timeoutMs: 5000, code: 'internal' } as const
+    return this.#call<ProgressReply>({ method: 'POST', path: '/progress', body, signal, ...limits })
+  }
+
+  async openUpload(body: UploadRequest, signal: AbortSignal): Promise<UploadReply> {
+    const limits = { totalMs: 2 * MINUTE_MS, timeoutMs: 30_000, code: 'output_unreachable' } as const
+    return this.#call<UploadReply>({ method: 'POST', path: '/uploads', body, signal, ...limits })
+  }
+
+  /** Idempotent at the door: the commit of an attempt that already finished is answered again. */
+  async finish(body: FinishPost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: 5 * MINUTE_MS, timeoutMs: 2 * MINUTE_MS, code: 'output_unreachable' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/finish', body, signal, ...limits })
+  }
+
+  /** The end of a dry run; idempotent at the door. */
+  async estimate(body: EstimatePost, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs: MINUTE_MS, timeoutMs: 15_000, code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/estimate', body, signal, ...limits })
+  }
+
+  async fail(body: FailPost, totalMs: number, signal: AbortSignal): Promise<void> {
+    const limits = { totalMs, timeoutMs: Math.min(15_000, totalMs), code: 'internal' } as const
+    await this.#call<unknown>({ method: 'POST', path: '/fail', body, signal, ...limits })
+  }
+
+  /** Stores part `n` (1-based). */
+  async part(upload: string, n: number, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<PartReply> {
+    const path = `/uploads/${encodeURIComponent(upload)}/${n}`
+    return retry({ ...this.#for(2 * MINUTE_MS), signal }, () =>
+      this.#send(path, 'application/octet-stream', body, signal),
+    )
+  }
+
+  /** Stores a whole object below the job's destination. Only for paths with the attempt's own directory in them. */
+  async put(path: string, contentType: string, body: FileSlice | Uint8Array, signal: AbortSignal): Promise<void> {
+    const address = `/output/${path.split('/').map(encodeURIComponent).join('/')}`
+    await retry({ ...this.#for(2 * MINUTE_MS), signal }, () => this.#send(address, contentType, body, signal))
+  }
+
+  async #send(
+    path: string,
+    contentType: string,
+    body: FileSlice | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<PartReply> {
+    const stall = new Stall(this.#stallMs, signal)
+    const length = 'path' in body ? body.end - body.start : body.length
+    const chunks = 'path' in body ? fileChunks(body) : memoryChunks(body)
+    const watched = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      for await (const chunk of chunks) {
+        stall.kick()
+        yield chunk as Uint8Array<ArrayBuffer>
+      }
+    }
+    try {
+      const response = await this.#fetch(path, {
+        method: 'PUT',
+        // Without an explicit length the body would go chunked, and R2 refuses a part whose length it does not know.
+        headers: { 'content-length': String(length), 'content-type': contentType },
+        body: ReadableStream.from(watched()),
+        duplex: 'half',
+        signal: stall.signal,
+      })
+      return await answerOf<PartReply>(response, 'output_unreachable')
+    } catch (error) {
+      throw asTransient(error, 'output_unreachable', 'A part could not be stored')
+    } finally {
+      stall.end()
+      if (chunks instanceof Readable) chunks.destroy()
+    }
+  }
+
+  /**
+   * One try at source bytes, not judged: the gateway owns resuming. `range` is inclusive; null asks for the whole.
+   * The caller reads or cancels the body.
+   */
+  async input(
+    range: { first: number; last: number } | null,
+    etag: string | null,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    return this.#fetch('/input', {
+      headers: {
+        // A compressed answer would lose its length, and with it the proof that it is whole.
+        'accept-encoding': 'identity',
+        ...(range === null ? {} : { range: `bytes=${range.first}-${range.last}` }),
+        ...(etag === null ? {} : { 'if-match': etag }),
+      },
+      signal,
+    })
+  }
+
+  /** What the playlist at `/input` consists of. */
+  async hls(signal: AbortSignal): Promise<HlsDescription> {
+    const limits = {
+      totalMs: 2 * MINUTE_MS,
+      elsewhereMs: this.#elsewhereMs,
+      timeoutMs: 2 * MINUTE_MS,
+      code: 'source_unreachable',
+    } as const
+    return this.#call<HlsDescription>({ method: 'GET', path: '/input/hls', signal, ...limits })
+  }
+
+  /**
+   * Hands the answer to one piece of an HLS source to `take`, which reads it; after a failure from its beginning again.
+   * `piece` is the address behind `/input/hls/`.
+   */
+  async hlsPiece<T>(
+    piece: string,
+    signal: AbortSignal,
+    take: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+  ): Promise<T> {
+    return retry({ ...this.#for(this.#giveUpMs), signal }, async () => {
+      const stall = new Stall(this.#stallMs, signal)
+      try {
+        const response = await this.#fetch(`/input/hls/${piece}`, {
+          headers: { 'accept-encoding': 'identity' },
+          signal: stall.signal,
+        })
+        if (!response.ok) throw await refusal(response, 'source_unreachable')
+        // Taken hold of at once: Node cancels a body that nobody reads yet when its response is cleared from memory.
+        const body = (response.body ?? new Blob([]).stream()).values()
+        return await take(
+          (async function* () {
+            for await (const chunk of body) {
+              stall.kick()
+              yield chunk
+            }
+          })(),
+        )
+      } catch (error) {
+        signal.throwIfAborted()
+        throw asTransient(error, 'source_unreachable', 'A piece of the source could not be read')
+      } finally {
+        stall.end()
+      }
+    })
+  }
+
+  /** The logo's bytes: an image by its first bytes, and not larger than a logo may be. */
+  async logo(signal: AbortSignal): Promise<Uint8Array> {
+    return retry({ ...this.#for(MINUTE_MS), signal }, async () => {
+      try {
+        const response = await this.#fetch('/logo', {
+          signal: AbortSignal.any([signal, AbortSignal.timeout(MINUTE_MS)]),
+        })
+        if (!response.ok) throw await refusal(response, 'logo_unavailable')
+        return new Uint8Array(await response.arrayBuffer())
+      } catch (error) {
+        throw asTransient(error, 'logo_unavailable', 'The logo could not be fetched')
+      }
+    })
+  }
+
+  #for(totalMs: number, elsewhereMs?: number): Patience {
+    return { totalMs, elsewhereMs, lastingMs: this.#lastingMs, backoff: this.#backoff }
+  }
+
+  async #fetch(
+    path: string,
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+  ): Promise<Response> {
+    return fetch(`${this.#base}${path}`, {
+      ...init,
+      headers: { ...init.headers, authorization: `Bearer ${this.#token}` },
+      redirect: 'error', // the token belongs to this address and to no other
+    })
+  }
+
+  async #call<T>(call: Call): Promise<T> {
+    const once = async (): Promise<T> => {
+      try {
+        const response = await this.#fetch(call.path, {
+          method: call.method,
+          ...(call.body === undefined
+            ? {}
+            : { body: JSON.stringify(call.body), headers: { 'content-type': 'application/json' } }),
+          signal: AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)]),
+        })
+        return await answerOf<T>(response, call.code)
+      } catch (error) {
+        throw asTransient(error, call.code, 'The service could not be reached')
+      }
+    }
+    return retry({ ...this.#for(call.totalMs, call.elsewhereMs), signal: call.signal }, once)
+  }
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+function fileChunks({ path, start, end }: FileSlice): Readable {
+  return createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK_BYTES })
+}
+
+function* memoryChunks(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
+}
+
+/** Aborts when nothing moved for `ms`, or with its parent. */
+class Stall {
+  readonly #ms: number
+  readonly #controller = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  readonly signal: AbortSignal
+  constructor(ms: number, parent: AbortSignal) {
+    this.#ms = ms
+    this.signal = AbortSignal.any([parent, this.#controller.signal])
+    this.kick()
+  }
+  kick(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('nothing moved for too long')), this.#ms)
+  }
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+function asTransient(error: unknown, code: JobErrorCode, words: string): Error {
+  if (error instanceof Transient || error instanceof TaskError || error instanceof StaleAttempt) return error
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Transient(new TaskError(code, `${words}: ${why}.`, { cause: error }))
+}
+
+async function answerOf<T>(response: Response, fallback: JobErrorCode): Promise<T> {
+  if (response.ok) return (await response.json()) as T
+  throw await refusal(response, fallback)
+}
+
+/** What a refusal means: the attempt is over, worth another try, or the job's own problem. Reads the body. */
+export async function refusal(response: Response, fallback: JobErrorCode): Promise<Error> {
+  const said = await errorIn(response)
+  // 401: the token of an attempt dies with its job. Every 409 but a plain conflict says that this attempt, or its job, is over.
+  if (response.status === 401 || (response.status === 409 && said.code !== 'conflict'))
+    return new StaleAttempt(`The door refused this attempt: ${said.code || response.status}.`)
+  const known = isJobErrorCode(said.code) ? said.code : null
+  const after = retryAfterMs(response.headers.get('retry-after'))
+  // The queue keeps to it too, where the task waits there.
+  const details = after === null ? said.details : { ...said.details, retry_after: Math.ceil(after / 1000) }
+  const options = { field: said.field, details }
+  // 413 is the door's own limit on an output: another attempt would write as much.
+  const tooLarge = response.status === 413 && fallback === 'output_unreachable'
+  // A refusal that the service explains by no cause of the job's is the same for every attempt at it.
+  const isVerdict = said.code !== '' && !mayBeTriedAgain(response.status) && response.status !== 409
+  const error = new TaskError(
+    known ?? (tooLarge ? 'output_too_large' : isVerdict ? 'task_refused' : fallback),
+    said.message || `The service answered ${response.status}.`,
+    options,
+  )
+  const mayPass = mayBeTriedAgain(response.status)
+  // A permanent code is an explained verdict, whatever status carries it; one that must last is one only then.
+  if (!mayPass || (known !== null && jobErrors[known].permanent && !isLasting(known))) return error
+  return new Transient(error, after, known !== null && known !== 'internal')
+}
+
+function mayBeTriedAgain(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408
+}
+
+interface DoorError {
+  code: string
+  message: string
+  field: string | undefined
+  details: Record<string, unknown> | undefined
+}
+
+async function errorIn(response: Response): Promise<DoorError> {
+  const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null
+  const error = body?.error ?? {}
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+  return {
+    code: text(error['code']),
+    message: text(error['message']),
+    field: text(error['field']) || undefined,
+    details:
+      typeof error['details'] === 'object' && error['details'] !== null
+        ? (error['details'] as Record<string, unknown>)
+        : undefined,
+  }
+}
+
+/** Seconds or an HTTP date; at most a minute is believed. */
+export function retryAfterMs(header: string | null, now = Date.now()): number | null {
+  if (header === null) return null
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), MINUTE_MS) : null
+}

@@ -1,0 +1,148 @@
+// In charge of: sending one output to the door as parts while ffmpeg still writes it: which parts are final, in what order they leave.
+// Not in charge of: noticing that the file grew (fileGrowth.ts), how many leave at once (transferLimiter.ts), the protocol (taskClient.ts).
+import { stat } from 'node:fs/promises'
+import {
+  MAX_PARTS,
+  MIN_PART_BYTES,
+  type FinishedObject,
+  type UploadReply,
+  type UploadRequest,
+} from '#contract/task/protocol.ts'
+import type { Door } from '../taskApi/taskClient.ts'
+import type { PlannedFile } from '../plan/model/plannedFiles.ts'
+import { TaskError } from '../errors.ts'
+import { FileDigest } from './fileDigest.ts'
+import type { Lanes } from './transferLimiter.ts'
+
+/**
+ * When the bytes of a growing file are final. `appended`: once written (MPEG-TS, bare audio frames).
+ * `reserved`: once written, but for the first `headBytes`, which are rewritten at the end (mp4 with room kept for its header).
+ * `rewritten`: not before the end (mp4 whose header is moved to the front).
+ */
+export type Finality = { kind: 'appended' } | { kind: 'reserved'; headBytes: number } | { kind: 'rewritten' }
+
+/** The box header of `mdat`, whose size is filled in at the end, follows the reservation. */
+const MDAT_HEADER_BYTES = 4096
+
+export function finalityOf(container: PlannedFile['container'], headerReserveBytes: number | null): Finality {
+  // A transport stream, and bare audio frames: nothing behind the end is ever touched again.
+  if (container !== 'mp4' && container !== 'm4a') return { kind: 'appended' }
+  if (headerReserveBytes === null) return { kind: 'rewritten' }
+  return { kind: 'reserved', headBytes: headerReserveBytes + MDAT_HEADER_BYTES }
+}
+
+export type StoredObject = Pick<FinishedObject, 'upload' | 'size' | 'sha256' | 'parts'>
+
+export interface ObjectOptions {
+  door: Pick<Door, 'openUpload' | 'part'>
+  lanes: Lanes
+  signal: AbortSignal
+  /** Called with the first transfer that failed for good, while encoding: there is no use in encoding on. */
+  onFailure: (error: Error) => void
+  /** Sees every byte of the file once, in order, before `finish` resolves. */
+  observe?: ((chunk: Uint8Array) => void) | undefined
+}
+
+export class ObjectUpload {
+  readonly #file: string
+  readonly #request: UploadRequest
+  readonly #finality: Finality
+  readonly #options: ObjectOptions
+  readonly #digest: FileDigest
+  readonly #etags = new Map<number, string>()
+  readonly #sending = new Map<number, Promise<void>>()
+  #opening: Promise<UploadReply> | null = null
+  #reply: UploadReply | null = null
+  #failure: Error | null = null
+  #size = 0
+
+  constructor(file: string, request: UploadRequest, finality: Finality, options: ObjectOptions) {
+    this.#file = file
+    this.#request = request
+    this.#finality = finality
+    this.#options = options
+    this.#digest = new FileDigest(file, options.signal, options.observe)
+  }
+
+  /** The file has at least `size` bytes now: sends the parts that are final. */
+  advance(size: number): void {
+    if (size <= this.#size || this.#finality.kind === 'rewritten' || this.#failure !== null) return
+    this.#size = size
+    if (this.#finality.kind === 'appended') this.#digest.advance(size)
+    if (this.#reply !== null) return this.#sendFinal(this.#reply.part_size)
+    // Nothing is opened for a file that may turn out to be a single small part.
+    if (this.#opening !== null || size < this.#headBytes + MIN_PART_BYTES) return
+    this.#open().then(
+      ({ part_size: partSize }) => this.#sendFinal(partSize),
+      () => undefined, // told through onFailure, and again by finish()
+    )
+  }
+
+  get #headBytes(): number {
+    return this.#finality.kind === 'reserved' ? this.#finality.headBytes : 0
+  }
+
+  #sendFinal(partSize: number): void {
+    for (let n = Math.ceil(this.#headBytes / partSize) + 1; n * partSize <= this.#size; n++) this.#send(n, n * partSize)
+  }
+
+  /** The file is complete and was found whole: sends what was held back and returns the object once everything is stored. */
+  async finish(): Promise<StoredObject> {
+    const { size } = await stat(this.#file)
+    if (size === 0) throw new TaskError('output_incomplete', `Nothing was written for ${this.#request.path}.`)
+    const { upload, part_size: partSize } = await this.#open()
+    const count = Math.ceil(size / partSize)
+    if (count > MAX_PARTS)
+      throw new TaskError('output_too_large', `${this.#request.path} needs more than ${MAX_PARTS} parts.`, {
+        details: { size, part_size: partSize },
+      })
+    // From the end, so that the head of the file leaves last.
+    for (let n = count; n >= 1; n--) this.#send(n, Math.min(size, n * partSize))
+    const [sha256] = await Promise.all([this.#digest.end(size), ...this.#sending.values()])
+    if (this.#failure !== null) throw this.#failure
+    const parts = Array.from({ length: count }, (_, index) => ({ n: index + 1, etag: this.#etags.get(index + 1)! }))
+    return { upload, size, sha256, parts }
+  }
+
+  /** Waits for transfers under way, whatever becomes of them. The run aborts them first. */
+  async settle(): Promise<void> {
+    await Promise.allSettled([this.#opening, ...this.#sending.values()])
+  }
+
+  #open(): Promise<UploadReply> {
+    this.#opening ??= this.#options.door.openUpload(this.#request, this.#options.signal).then(
+      (reply) => {
+        this.#reply = reply
+        return reply
+      },
+      (error: unknown) => {
+        throw this.#fail(error)
+      },
+    )
+    return this.#opening
+  }
+
+  #send(n: number, end: number): void {
+    if (this.#sending.has(n) || this.#reply === null || this.#failure !== null) return
+    const { upload, part_size: partSize } = this.#reply
+    const { door, lanes, signal } = this.#options
+    const slice = { path: this.#file, start: (n - 1) * partSize, end }
+    this.#sending.set(
+      n,
+      lanes
+        .run(end - slice.start, signal, () => door.part(upload, n, slice, signal))
+        .then(
+          ({ etag }) => void this.#etags.set(n, etag),
+          (error: unknown) => void this.#fail(error),
+        ),
+    )
+  }
+
+  #fail(error: unknown): Error {
+    if (this.#failure === null) {
+      this.#failure = error instanceof Error ? error : new Error(String(error))
+      this.#options.onFailure(this.#failure)
+    }
+    return this.#failure
+  }
+}

@@ -1,0 +1,77 @@
+// In charge of: one segment while it is made: in memory while it is small, in a file of the workspace beyond that; its digest.
+// Not in charge of: sending it (uploadQueue.ts, tarHeader.ts).
+import { createHash } from 'node:crypto'
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { TaskError } from '../errors.ts'
+import type { FileSlice } from '../taskApi/taskClient.ts'
+
+/** Sound and init segments stay in memory, pictures go to the disk. */
+const IN_MEMORY_BYTES = 512 * 1024
+
+/** The bytes of one finished object. It is removed once everyone who took a hold of it has let go. */
+export class Payload {
+  readonly bytes: number
+  readonly sha256: string
+  readonly body: Uint8Array | FileSlice
+  #holds = 0
+
+  constructor(bytes: number, sha256: string, body: Uint8Array | FileSlice) {
+    this.bytes = bytes
+    this.sha256 = sha256
+    this.body = body
+  }
+
+  hold(): void {
+    this.#holds += 1
+  }
+
+  async release(): Promise<void> {
+    this.#holds -= 1
+    if (this.#holds === 0 && 'path' in this.body) await rm(this.body.path, { force: true })
+  }
+}
+
+export class Spool {
+  readonly #path: string
+  readonly #hash = createHash('sha256')
+  #parts: Uint8Array[] = []
+  #bytes = 0
+  #file: FileHandle | null = null
+
+  /** `path`: the file to use where it does not stay in memory; must not exist. */
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#hash.update(bytes)
+    this.#bytes += bytes.length
+    this.#parts.push(bytes)
+    if (this.#file === null && this.#bytes <= IN_MEMORY_BYTES) return
+    await this.#flush()
+  }
+
+  async end(): Promise<Payload> {
+    const sha256 = this.#hash.digest('hex')
+    if (this.#file === null) return new Payload(this.#bytes, sha256, Buffer.concat(this.#parts))
+    await this.#file.close()
+    return new Payload(this.#bytes, sha256, { path: this.#path, start: 0, end: this.#bytes })
+  }
+
+  /** The rest will not come. */
+  async discard(): Promise<void> {
+    await this.#file?.close()
+    this.#file = null
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      this.#file ??= await open(this.#path, 'wx')
+      const parts = this.#parts.splice(0)
+      await this.#file.appendFile(Buffer.concat(parts))
+    } catch (error) {
+      if (!(error instanceof Error) || !('code' in error) || error.code !== 'ENOSPC') throw error
+      throw new TaskError('disk_full', 'The transcoder ran out of disk space.', { cause: error })
+    }
+  }
+}

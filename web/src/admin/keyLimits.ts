@@ -1,0 +1,150 @@
+// In charge of: what may be set of a key and of an account: their fields, as a form holds them and as the API takes them. Pure.
+// Not in charge of: judging it (worker/admin/apiKeyRoutes.ts, worker/admin/accountRoutes.ts).
+import type { Key, KeyTerms } from '#contract/api/answers.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import type { FieldInfo } from '../form/model/schema.ts'
+import { bytes } from '../text/format.ts'
+import type { Account } from './adminApi.ts'
+
+/** Absent = nothing was typed. */
+export type Typed = Record<string, unknown>
+
+function text(name: string, label: string, description: string): FieldInfo {
+  return {
+    name,
+    label,
+    description,
+    kind: 'text',
+    values: [],
+    minimum: undefined,
+    maximum: undefined,
+    preset: undefined,
+  }
+}
+const number = (name: string, label: string, description: string): FieldInfo => ({
+  ...text(name, label, description),
+  kind: 'number',
+})
+
+export const SCOPES = [
+  { value: 'jobs', label: 'Jobs: create, read and delete jobs and uploads' },
+  { value: 'admin', label: 'Admin: manage API keys and accounts' },
+  { value: 'jobs,admin', label: 'Jobs and admin' },
+]
+
+export const label = text('label', 'Name', 'What the key is for, for example “Production site”.')
+export const account = text(
+  'account',
+  'Account',
+  'Keys of one account see the same jobs. Lower-case letters, digits and hyphens, up to 40.',
+)
+export const scopes: FieldInfo = { ...text('scopes', 'Permissions', ''), kind: 'choice' }
+
+/** Entered in gigabytes, sent in bytes. */
+const STORED = 'max_stored_upload_bytes'
+const GIGABYTE = 1e9
+
+const ofUploads = (description: string): FieldInfo => number(STORED, 'Stored uploads (GB)', description)
+
+export const keyLimits: readonly FieldInfo[] = [
+  number('requests_per_minute', 'Requests per minute', 'Leave empty for the service’s default.'),
+  ofUploads('Leave empty for no limit beyond the account’s.'),
+  number('priority', 'Priority', 'From -10 to 10. Queued jobs with a higher priority start first.'),
+  text('webhook_url', 'Webhook address', 'Notified when a job ends that names no webhook of its own.'),
+]
+
+export const quotaFields: readonly FieldInfo[] = [
+  number('max_active_jobs', 'Active jobs', 'Queued and running together. Leave empty for the service’s default.'),
+  number('max_running', 'Running jobs', 'At the same time. Leave empty for no limit.'),
+  ofUploads('Leave empty for the service’s default.'),
+  number('weight', 'Weight', 'From 0.01 to 100. With 2, twice as many jobs start as with 1 when both accounts wait.'),
+]
+
+const NOTHING: KeyTerms = {
+  label: '',
+  requests_per_minute: null,
+  max_stored_upload_bytes: null,
+  priority: 0,
+  webhook_url: null,
+}
+
+const typedOf = (name: string, value: unknown): unknown =>
+  name === STORED && typeof value === 'number' ? value / GIGABYTE : value
+const sentOf = (name: string, value: unknown): unknown =>
+  name === STORED && typeof value === 'number' ? Math.round(value * GIGABYTE) : value
+
+/** What a form begins with. */
+export function termsOf(key: KeyTerms): Typed {
+  return Object.fromEntries(
+    Object.entries(NOTHING)
+      .map(([name, nothing]) => [name, key[name as keyof KeyTerms], nothing] as const)
+      .flatMap(([name, value, nothing]) => (value === nothing ? [] : [[name, typedOf(name, value)]])),
+  )
+}
+
+/** Only what was changed: the service shows an address without its query, and shown is not what it keeps. */
+export function changeOf(key: KeyTerms, typed: Typed): Typed {
+  return Object.fromEntries(
+    Object.entries(NOTHING).flatMap(([name, nothing]) => {
+      const wished = sentOf(name, typed[name]) ?? nothing
+      return wished === key[name as keyof KeyTerms] ? [] : [[name, wished]]
+    }),
+  )
+}
+
+const sent = (typed: Typed): Typed =>
+  Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, sentOf(name, value)]))
+
+/** Scopes stand in one field; what was not typed is left to the service. */
+export const wishOf = ({ scopes: may, ...typed }: Typed): Typed => ({ ...sent(typed), scopes: String(may).split(',') })
+
+/** What is unusual about a key; empty where nothing is. */
+export function terms(key: Key): string[] {
+  const { requests_per_minute: requests, max_stored_upload_bytes: kept, priority, webhook_url: webhook } = key
+  return [
+    ...(requests === null ? [] : [`${requests} ${requests === 1 ? 'request' : 'requests'} per minute`]),
+    ...(kept === null ? [] : [`${bytes(kept)} of uploads`]),
+    ...(priority === 0 ? [] : [`priority ${priority}`]),
+    ...(webhook === null ? [] : [`webhook ${webhook}`]),
+  ]
+}
+
+/** What the service gives an account that has nothing of its own. */
+export interface Defaults {
+  max_active_jobs: number
+  max_stored_upload_bytes: number | null
+}
+
+/** A value that is the default stays left out, so that saving another field does not pin it. */
+export function quotasOf(of: Account, defaults: Defaults): Typed {
+  return Object.fromEntries(
+    Object.entries({
+      max_active_jobs: of.max_active_jobs === defaults.max_active_jobs ? null : of.max_active_jobs,
+      max_running: of.max_running,
+      [STORED]: of.max_stored_upload_bytes === defaults.max_stored_upload_bytes ? null : of.max_stored_upload_bytes,
+      weight: of.weight === 1 ? null : of.weight,
+    }).flatMap(([name, value]) => (value === null ? [] : [[name, typedOf(name, value)]])),
+  )
+}
+
+export const quotaWish = (typed: Typed): Typed => sent(typed)
+
+const grouped = (value: number): string => value.toLocaleString('en')
+
+/** A problem in the words of the form: its label, and the unit that it was entered in. */
+export function worded(problem: Problem, info: FieldInfo): Problem {
+  const { minimum, maximum } = problem
+  if (info.name === STORED) return { ...problem, message: 'Enter a number of gigabytes, 0 or more.' }
+  if (info.kind === 'number' && minimum !== undefined && maximum !== undefined) {
+    const whole = Number.isInteger(minimum) ? 'whole ' : ''
+    return { ...problem, message: `Enter a ${whole}number from ${grouped(minimum)} to ${grouped(maximum)}.` }
+  }
+  if (info.kind === 'text' && maximum !== undefined) {
+    return { ...problem, message: `Enter at most ${grouped(maximum)} characters.` }
+  }
+  const message = problem.message.replaceAll(problem.field, info.label)
+  return {
+    ...problem,
+    message: message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? '' : '.'),
+  }
+}

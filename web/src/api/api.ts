@@ -1,0 +1,187 @@
+// In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
+// Not in charge of: following a job (jobWatch.ts), sending files (upload.ts).
+import type {
+  Created,
+  IssuedKey,
+  JobList,
+  JobRead,
+  Key,
+  ListedUpload,
+  Preset,
+  PresetList,
+  UploadList,
+} from '#contract/api/answers.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import type { PublicEvent } from '#contract/api/events.ts'
+import type { ListQuery } from '../jobs/jobFilters.ts'
+import { currentKey, signOut } from './session.ts'
+
+/** An answer other than success; `code` "offline" = there was none. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly problems: Problem[]
+  constructor(status: number, code: string, message: string, problems: Problem[] = []) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.problems = problems
+  }
+}
+
+/** RFC 7617: the user name is the key, in UTF-8; the password is ignored. */
+export function authorization(key: string): string {
+  const bytes = new TextEncoder().encode(`${key}:`)
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`
+}
+
+/** Whether asking the same again can help: not when the service said what is wrong with it. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
+
+interface Ask {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  /** In place of the session's. */
+  key?: string
+}
+
+const OFFLINE = 'The service does not respond.'
+
+/** The answer as it is, success or not. @throws ApiError when there is none */
+export async function send(path: string, ask: Ask = {}): Promise<Response> {
+  const key = ask.key ?? currentKey() ?? ''
+  try {
+    return await fetch(path, {
+      method: ask.method ?? 'GET',
+      // The key is in a header of ours: the browser must neither add a login of its own nor ask for one.
+      credentials: 'omit',
+      cache: 'no-store',
+      headers: {
+        authorization: authorization(key),
+        ...(ask.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...ask.headers,
+      },
+      ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
+      ...(ask.signal ? { signal: ask.signal } : {}),
+    })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(0, 'offline', OFFLINE)
+  }
+}
+
+export async function request<T>(path: string, ask: Ask = {}): Promise<T> {
+  const response = await send(path, ask)
+  if (!response.ok) throw refusal(response.status, await response.text(), ask.key === undefined)
+  return (response.status === 204 ? undefined : await response.json()) as T
+}
+
+interface ErrorBody {
+  error?: { code?: string; message?: string; details?: unknown }
+}
+
+/** An error answer as a value; a key that is no longer accepted ends the session. */
+export function refusal(status: number, text: string, ofSession: boolean): ApiError {
+  let error: ErrorBody['error']
+  try {
+    error = (JSON.parse(text) as ErrorBody).error
+  } catch {
+    // Not ours: a proxy's page, or nothing.
+  }
+  if (status === 401 && ofSession && currentKey() !== null) {
+    signOut('Your API key is no longer valid. Sign in again.')
+  }
+  const message = error?.message ?? `The service responded with status ${status} and no message.`
+  const problems = Array.isArray(error?.details) ? (error.details as Problem[]) : []
+  return new ApiError(status, error?.code ?? 'internal', message, problems)
+}
+
+export function listJobs(query: ListQuery, signal?: AbortSignal): Promise<JobList> {
+  const search = new URLSearchParams({ limit: String(query.limit ?? 25) })
+  if (query.cursor) search.set('cursor', query.cursor)
+  if (query.search) search.set('search', query.search)
+  if (query.state) search.set('state', query.state)
+  if (query.metadata) search.set('metadata', query.metadata)
+  if (query.createdFrom) search.set('created_from', query.createdFrom)
+  if (query.createdTo) search.set('created_to', query.createdTo)
+  return request<JobList>(`/api/v0/job?${search}`, signal ? { signal } : {})
+}
+
+export const readJob = (id: number, signal?: AbortSignal): Promise<JobRead> =>
+  request<JobRead>(`/api/v0/job/${id}`, signal ? { signal } : {})
+
+export const cancelJob = (id: number): Promise<JobRead> =>
+  request<JobRead>(`/api/v0/job/${id}/cancel`, { method: 'POST' })
+
+/** A new job of the same request. */
+export const retryJob = (id: number, once: string): Promise<Created> =>
+  request<Created>(`/api/v0/job/${id}/retry`, { method: 'POST', headers: { 'idempotency-key': once } })
+
+export const deleteJob = (id: number): Promise<void> => request(`/api/v0/job/${id}`, { method: 'DELETE' })
+
+export const readEvents = async (id: number, signal: AbortSignal): Promise<PublicEvent[]> =>
+  (await request<{ events: PublicEvent[] }>(`/api/v0/job/${id}/events`, { signal })).events
+
+/** The stream of a job's events after the given one; it is no stream unless its status is 200. */
+export const openEvents = (id: number, after: number, signal: AbortSignal): Promise<Response> =>
+  send(`/api/v0/job/${id}/events`, {
+    signal,
+    headers: { accept: 'text/event-stream', 'last-event-id': String(after) },
+  })
+
+/** Those of the service first. */
+export const listPresets = async (): Promise<Preset[]> => (await request<PresetList>('/api/v0/presets')).presets
+
+export type PresetWish = Pick<Preset, 'name' | 'description' | 'job'>
+
+export const createPreset = (body: PresetWish): Promise<Preset> => request('/api/v0/presets', { method: 'POST', body })
+
+export const changePreset = (id: string, body: PresetWish): Promise<Preset> =>
+  request(`/api/v0/presets/${encodeURIComponent(id)}`, { method: 'PUT', body })
+
+export const deletePreset = (id: string): Promise<void> =>
+  request(`/api/v0/presets/${encodeURIComponent(id)}`, { method: 'DELETE' })
+
+/** `once`: the same for every try of one wish, so that an answer that was lost does not make a second job. */
+export function createJob(body: unknown, dryRun: boolean, once: string): Promise<Created> {
+  return request<Created>(`/api/v0/job${dryRun ? '?dry_run=true' : ''}`, {
+    method: 'POST',
+    body,
+    headers: { 'idempotency-key': once },
+  })
+}
+
+export function listUploads(query: { cursor?: string; state?: ListedUpload['state'] }, signal?: AbortSignal) {
+  const search = new URLSearchParams({ limit: '50', ...query })
+  return request<UploadList>(`/uploads?${search}`, signal ? { signal } : {})
+}
+
+/** Whole, or on its way. */
+export const deleteUpload = (number: number): Promise<void> => request(`/uploads/${number}`, { method: 'DELETE' })
+
+/** Whether the key may see jobs; a key for keys alone may not. @throws ApiError when it is not known */
+export async function tryKey(key: string): Promise<'jobs' | 'admin'> {
+  try {
+    await request<JobList>('/api/v0/job?limit=1', { key })
+    return 'jobs'
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return 'admin'
+    throw error
+  }
+}
+
+export const listKeys = async (): Promise<Key[]> => (await request<{ keys: Key[] }>('/api/v0/keys')).keys
+
+/** What it may hold is the service's to judge, here and below. */
+export const createKey = (wish: unknown): Promise<IssuedKey> => request('/api/v0/keys', { method: 'POST', body: wish })
+
+export const changeKey = (id: string, change: unknown): Promise<Key> =>
+  request(`/api/v0/keys/${id}`, { method: 'PATCH', body: change })
+
+export const revokeKey = (id: string): Promise<void> => request(`/api/v0/keys/${id}`, { method: 'DELETE' })
+
+export const readLimits = (): Promise<Record<string, unknown>> => request('/api/v0/limits')

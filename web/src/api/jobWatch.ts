@@ -1,0 +1,145 @@
+// In charge of: following one job until it ends. The only place that knows how news of it arrive: the event stream, with
+// a reading of the whole job now and then; where there is no stream, readings alone. Not in charge of: showing it.
+import type { JobRead } from '#contract/api/answers.ts'
+import type { PublicEvent } from '#contract/api/events.ts'
+import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
+import { isBehind, withFigures } from './staleUpdates.ts'
+import { eventReader } from './sse.ts'
+
+/** Without a stream. */
+const EVERY_MS = 1000
+/** Beside a stream, which tells neither the place in the queue nor the time that is left. */
+const BESIDE_MS = 3000
+const LONGEST_MS = 30_000
+/** The service says something every 15 s; a stream that is silent for longer is broken. */
+const SILENCE_MS = 40_000
+
+export interface Watcher {
+  onJob: (job: JobRead) => void
+  onEvents?: (events: readonly PublicEvent[]) => void
+  /** null = in touch again. */
+  onTrouble: (trouble: ApiError | null) => void
+}
+
+/** Ends with the job, or when what it returns is called. */
+export function watchJob(id: number, watcher: Watcher): () => void {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  let failures = 0
+  let job: JobRead | null = null
+  let events: PublicEvent[] = []
+  /** Wakes up whoever waits for the next reading. */
+  let hurry = new AbortController()
+
+  const tell = (news: JobRead): void => {
+    if (signal.aborted || (job && isBehind(news.status, job.status))) return
+    job = news
+    watcher.onJob(news)
+  }
+  const over = (): boolean => signal.aborted || job?.status.job_completed === true
+
+  const read = async (): Promise<void> => {
+    while (!over()) {
+      try {
+        tell(await readJob(id, signal))
+        if (failures > 0) watcher.onTrouble(null)
+        failures = 0
+      } catch (error) {
+        if (signal.aborted) return
+        failures += 1
+        const trouble = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error))
+        watcher.onTrouble(trouble)
+        // It will not get better by asking again.
+        if (isFinal(trouble)) return stopped.abort()
+      }
+      if (over()) return
+      hurry = new AbortController()
+      const usual = streaming ? BESIDE_MS : EVERY_MS
+      await pause(Math.min(LONGEST_MS, usual * 2 ** Math.min(failures, 5)), AbortSignal.any([signal, hurry.signal]))
+      await visible(signal)
+    }
+  }
+
+  let streaming = false
+  const listen = async (): Promise<void> => {
+    for (let tries = 0; !over(); tries++) {
+      const silent = new AbortController()
+      let alarm = setTimeout(() => silent.abort(), SILENCE_MS)
+      try {
+        const response = await openEvents(id, events.at(-1)?.id ?? 0, AbortSignal.any([signal, silent.signal]))
+        if (!response.ok || !response.body) return
+        streaming = true
+        tries = 0
+        const feed = eventReader()
+        const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+        for (;;) {
+          const { done, value } = await reader.read()
+          if (done) break
+          clearTimeout(alarm)
+          alarm = setTimeout(() => silent.abort(), SILENCE_MS)
+          for (const { type, data } of feed(value)) take(type, data)
+        }
+      } catch {
+        // Broken off or silent: once more, with what was missed.
+      } finally {
+        clearTimeout(alarm)
+        streaming = false
+      }
+      await pause(Math.min(LONGEST_MS, EVERY_MS * 2 ** tries), signal)
+      await visible(signal)
+    }
+  }
+
+  const take = (type: string, data: string): void => {
+    if (signal.aborted) return
+    if (type === 'progress') {
+      if (job && !over()) tell({ ...job, status: withFigures(job.status, data) })
+      return
+    }
+    const event = JSON.parse(data) as PublicEvent
+    if (events.some((known) => known.id === event.id)) return
+    events = [...events, event]
+    watcher.onEvents?.(events)
+    hurry.abort()
+  }
+
+  const follow = async (): Promise<void> => {
+    const listening = watcher.onEvents ? listen() : Promise.resolve()
+    await read()
+    if (signal.aborted || !watcher.onEvents) return
+    await Promise.race([listening, pause(EVERY_MS, signal)])
+    // The last ones may have come after the stream was closed.
+    const all = await readEvents(id, signal).catch(() => [])
+    if (all.length > events.length && !signal.aborted) watcher.onEvents(all)
+  }
+  void follow()
+  return () => stopped.abort()
+}
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+}
+
+/** Resolves when somebody can see the page. */
+export function visible(signal: AbortSignal): Promise<void> {
+  if (!document.hidden || signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !signal.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      signal.removeEventListener('abort', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    signal.addEventListener('abort', look)
+  })
+}

@@ -1,0 +1,24 @@
+// In charge of: creating the jobs that the form describes: one for each source; at once where it can be read, else when its
+// upload is complete. Not in charge of: judging the body (validate.ts).
+import { createJob } from '../../api/api.ts'
+import { navigate } from '../../router.tsx'
+import { order, remove } from '../../transfers/store.ts'
+import { withInput, type Body } from './formBody.ts'
+import type { Source } from './sources.ts'
+
+/** @param once names the wish: sent twice, it makes one job */
+export async function createJobs(sources: readonly Source[], body: Body, once: string): Promise<void> {
+  const [only] = sources
+  if (sources.length === 1 && only?.input != null) {
+    const { _auto_generated_id_: id } = await createJob(withInput(body, only.input), false, once)
+    if (only.transfer) remove(only.transfer.id)
+    navigate(`/jobs/${id}`)
+    return
+  }
+  for (const [index, { input, transfer }] of sources.entries()) {
+    // What is uploaded here goes on in the tray, where its job is shown as well.
+    if (transfer) order(transfer.id, withInput(body, null))
+    else if (input !== null) await createJob(withInput(body, input), false, `${once}-${index}`)
+  }
+  navigate('/')
+}

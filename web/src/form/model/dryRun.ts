@@ -1,0 +1,64 @@
+// In charge of: one dry run: asking for it, waiting for its end, keeping its preview, and deleting it, so that what the form
+// asks by itself does not fill the list of jobs. Not in charge of: when (sourceAnalysis.ts).
+import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { ApiError, createJob, deleteJob, isFinal } from '../../api/api.ts'
+import { watchJob } from '../../api/jobWatch.ts'
+import type { Failure } from '../../parts/notice.tsx'
+import { onSession } from '../../api/session.ts'
+import type { Body } from './formBody.ts'
+
+export interface Analysed {
+  source: SourceReport | null
+  estimate: Estimate | null
+  /** Of the source, kept in this page: an object URL. */
+  poster: string | null
+  failure: Failure | null
+}
+
+/** @throws ApiError when the service refuses it */
+export async function dryRun(body: Body, onNews: (status: PublicStatus) => void): Promise<Analysed> {
+  // A dry run calls no webhook and needs no metadata; nothing but the plan is asked for.
+  const { webhook_url: _hook, metadata: _own, ...asked } = body
+  const { _auto_generated_id_: id } = await createJob(asked, true, crypto.randomUUID())
+  const status = await ended(id, onNews)
+  const poster = await posterOf(status)
+  // It has told all that it knows. Should this fail, retention removes it.
+  deleteJob(id).catch(() => undefined)
+  return {
+    source: status.source ?? status.estimate?.probe ?? null,
+    estimate: status.estimate,
+    poster,
+    failure: status.error,
+  }
+}
+
+function ended(id: number, onNews: (status: PublicStatus) => void): Promise<PublicStatus> {
+  const { promise, resolve, reject } = Promise.withResolvers<PublicStatus>()
+  const stop = watchJob(id, {
+    onJob: ({ status }) => {
+      onNews(status)
+      if (status.job_completed) resolve(status)
+    },
+    onTrouble: (trouble) => {
+      if (isFinal(trouble)) reject(trouble ?? new Error('no answer'))
+    },
+  })
+  const forget = onSession(({ key }) => {
+    if (key === null) reject(new ApiError(0, 'unauthorized', 'Signed out.'))
+  })
+  return promise.finally(() => {
+    stop()
+    forget()
+  })
+}
+
+async function posterOf({ poster }: PublicStatus): Promise<string | null> {
+  if (!poster) return null
+  try {
+    const response = await fetch(poster.url, { credentials: 'omit' })
+    return response.ok ? URL.createObjectURL(await response.blob()) : null
+  } catch {
+    return null
+  }
+}

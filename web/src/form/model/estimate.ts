@@ -1,0 +1,56 @@
+// In charge of: estimates of several sources as one, and the renditions of a plan. Pure.
+import type { Estimate, FileReport, Range } from '#contract/task/dryRunEstimate.ts'
+import type { Members } from './formBody.ts'
+
+export interface Total {
+  seconds: Range | null
+  bytes: Range | null
+  dollars: Range | null
+}
+
+function sum(ranges: readonly (Range | null)[]): Range | null {
+  let total: Range = { low: 0, likely: 0, high: 0 }
+  for (const range of ranges) {
+    if (range === null) return null
+    total = { low: total.low + range.low, likely: total.likely + range.likely, high: total.high + range.high }
+  }
+  return total
+}
+
+/** null where one of them is not known. */
+export function totalOf(estimates: readonly Estimate[]): Total {
+  const of = (pick: (predicted: Estimate['predicted']) => Range | null) =>
+    sum(estimates.map(({ predicted }) => pick(predicted)))
+  return {
+    seconds: of(({ wall_seconds: seconds }) => seconds),
+    bytes: of(({ output_bytes: bytes }) => bytes),
+    dollars: of(({ cost_usd: dollars }) => dollars),
+  }
+}
+
+/** One line for each video rendition: its files are of one profile. */
+export function renditionsOf({ plan }: Estimate): FileReport[] {
+  const seen = new Set<string>()
+  return plan.outputs.filter(({ video, profile }) => {
+    if (video === null) return false
+    const key = `${profile ?? ''}:${video.width}x${video.height}:${video.bitrate_kbps}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+/** What an automatic ladder became, as renditions that can be edited. */
+export function plannedProfiles(estimate: Estimate, segmented: boolean, container: unknown): Members[] {
+  return renditionsOf(estimate).flatMap(({ video }): Members[] => {
+    if (video === null) return []
+    const rung = Math.min(video.width, video.height)
+    return [
+      {
+        output: segmented ? `video_${rung}p` : `video-${rung}p.${container === 'ts' ? 'ts' : 'mp4'}`,
+        width: 0,
+        height: video.height,
+        video_bitrate_mode: 'vbr',
+        video_bitrate: video.bitrate_kbps,
+      },
+    ]
+  })
+}

@@ -1,0 +1,107 @@
+// In charge of: the body of a job while it is being filled in: reading and changing it by path, making one from a stored
+// configuration, and showing it without its secrets. Pure.
+import type { Problem } from '#contract/errorCodes.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { isRedacted } from '#contract/job/redact.ts'
+
+export type Members = Record<string, unknown>
+
+/** Everything but the source and the stores. */
+export interface Wish extends Members {
+  videoProfiles: Members[]
+  audioProfiles: Members[]
+}
+
+export interface Body extends Wish {
+  cloud_credentials: { input: Members; output: Members }
+}
+
+/** The same job for another source. */
+export const withInput = (body: Body, input: string | null): Body => withMember(body, 'input', input ?? undefined)
+
+/** A copy with the member set; undefined and empty text take it away, so that absence keeps its meaning. */
+export function withMember<M extends Members>(members: M, name: string, value: unknown): M {
+  const { [name]: _old, ...rest } = members
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same members but one, whose kind is judged by the schema
+  return (value === undefined || value === '' ? rest : { ...rest, [name]: value }) as M
+}
+
+/** Other credentials for the source. Its address stays, unless it is kept in another kind of store now. */
+export function withSource(body: Body, source: Members): Body {
+  const { input, output } = body.cloud_credentials
+  const next = { ...body, cloud_credentials: { input: source, output } }
+  return source['cloud_provider'] === input['cloud_provider'] ? next : withMember(next, 'input', undefined)
+}
+
+export const secretMembers = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
+const HIDDEN = '••••••'
+
+/** As it is sent, with dots in place of secrets and of the queries of addresses. */
+export function shownBody(body: Body): string {
+  return JSON.stringify(
+    body,
+    (name, value: unknown) => {
+      if (secretMembers.some((secret) => secret === name) && typeof value === 'string') return HIDDEN
+      if (typeof value === 'string' && /^https?:\/\/\S+\?/i.test(value)) return value.replace(/\?.*$/, `?${HIDDEN}`)
+      return value
+    },
+    2,
+  )
+}
+
+/** The line that does the same in a terminal. */
+export function curlLine(body: Body, origin: string, dryRun: boolean): string {
+  const quoted = shownBody(body).replaceAll("'", `'\\''`)
+  return `curl -sS -u "$KEY:" --json '${quoted}' '${origin}/api/v0/job${dryRun ? '?dry_run=true' : ''}'`
+}
+
+const isNothing = (value: unknown) => value === null || value === undefined || value === ''
+
+function clean(members: object, leave: readonly string[] = []): Members {
+  return Object.fromEntries(
+    Object.entries(members).filter(([name, value]) => !isNothing(value) && !leave.includes(name)),
+  )
+}
+
+/**
+ * A stored configuration as a new request. The service returns no secrets, so they have to be entered again. A webhook_url
+ * without its query would be refused, and is left out: that of the API key applies where it has one.
+ */
+export function bodyOf(config: JobConfig): Body {
+  const { videoProfiles, audioProfiles, cloud_credentials: credentials, ...stored } = config
+  // The preset's members are there already; it may have been changed since, or deleted.
+  const { separate_audio: _same, preset: _merged, ...rest } = stored
+  return {
+    ...clean(rest, isRedacted(rest.webhook_url) ? ['webhook_url'] : []),
+    videoProfiles: videoProfiles.map((profile) => clean(profile)),
+    audioProfiles: audioProfiles.map((profile) => clean(profile)),
+    cloud_credentials: {
+      input: clean(credentials.input, secretMembers),
+      output: clean(credentials.output, secretMembers),
+    },
+  }
+}
+
+/** The problem at the field itself; what lies below it has fields of its own. */
+export function problemAt(problems: readonly Problem[], path: string): Problem | undefined {
+  return problems.find(({ field }) => field === path)
+}
+
+const stores = () => ({ input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } })
+/** Of this job, whatever preset it is made with. */
+const ownMembers = ['input', 'metadata', 'webhook_url', 'bucket_output_path'] as const
+
+/** A new job of a preset's members; of the job before it, source, stores and what else is its own. */
+export function bodyWith(job: Members, before: Body | null): Body {
+  const { videoProfiles = [], audioProfiles = [], ...rest } = structuredClone(job) as Partial<Wish>
+  const own = Object.fromEntries(
+    ownMembers.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]]])),
+  )
+  return { ...rest, ...own, videoProfiles, audioProfiles, cloud_credentials: before?.cloud_credentials ?? stores() }
+}
+
+/** What of a body a preset keeps: neither its source nor its credentials, nor what belongs to one job. */
+export function jobOfPreset(body: Body): Members {
+  const left: readonly string[] = [...ownMembers, 'cloud_credentials']
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)))
+}

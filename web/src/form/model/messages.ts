@@ -1,0 +1,129 @@
+// In charge of: problems and warnings of the API in the words of the form: labels in place of paths, and what to enter. Pure.
+// Not in charge of: finding them (contract/job/validateJob.ts), where they are shown.
+import type { Problem } from '#contract/errorCodes.ts'
+import { hasLabel, httpLabels, labelOf, valueLabel } from './labels.ts'
+import { infoAt } from './schema.ts'
+
+/** Examples of addresses, by the kind of store. */
+export const ADDRESSES: Readonly<Record<string, string>> = {
+  http: 'https://example.com/film.mp4',
+  aws: 's3://bucket/film.mp4',
+  oracle: 'oci://namespace/bucket/film.mp4',
+  gcloud: 'gs://bucket/film.mp4',
+  'vendor-store': 'out/5f0c…/film.mp4',
+}
+
+const list = (values: readonly (string | number | boolean)[]): string =>
+  values
+    .map(String)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1')
+
+/** Where a field stands, for a list of problems: "Rendition 2 · Bitrate (kbps)". */
+export function placeOf(path: string, provider?: unknown): string {
+  const index = /^(video|audio)Profiles\[(\d+)\]/.exec(path)
+  const name = path.split('.').at(-1) ?? path
+  const label =
+    provider === 'http' && path.startsWith('cloud_credentials.')
+      ? (httpLabels[name]?.label ?? labelOf(name))
+      : (infoAt(path)?.label ?? labelOf(name))
+  if (index) {
+    const owner = `${index[1] === 'video' ? 'Rendition' : 'Audio track'} ${Number(index[2]) + 1}`
+    return path.endsWith(']') ? owner : `${owner} · ${label}`
+  }
+  if (path === 'videoProfiles') return 'Renditions'
+  if (path === 'audioProfiles') return 'Audio'
+  if (path.startsWith('cloud_credentials.output'))
+    return path.includes('output.') ? `Destination · ${label}` : 'Destination'
+  if (path.startsWith('cloud_credentials.input')) return path.includes('input.') ? `Source · ${label}` : 'Source'
+  return label
+}
+
+/** A sentence of the service with labels in place of wire names. */
+export function reworded(message: string): string {
+  return (
+    message
+      .replace(
+        /\b(video|audio)Profiles\[(\d+)\](?:\.([a-z_0-9]+))?/g,
+        (_whole, kind: string, index: string, name?: string) => {
+          const owner = `${kind === 'video' ? 'rendition' : 'audio track'} ${Number(index) + 1}`
+          return name === undefined ? owner : `${quoted(name, `${kind}Profiles[].`)} of ${owner}`
+        },
+      )
+      // The sentences of a plan count from 0.
+      .replace(
+        /\b(video|audio) profile (\d+)\b/gi,
+        (_whole, kind: string, index: string) =>
+          `${kind.toLowerCase() === 'video' ? 'rendition' : 'audio track'} ${Number(index) + 1}`,
+      )
+      .replace(/\b(\d{2,4})x(\d{2,4})\b/g, '$1 × $2')
+      .replace(/\bcloud_credentials\.(?:input|output)\.([a-z_]+)/g, (_whole, name: string) => quoted(name, 'x'))
+      .replace(/\b(?:video|audio)Profiles\b/g, (name) => (name === 'videoProfiles' ? 'renditions' : 'audio tracks'))
+      // Wire names have an underscore; words of a sentence do not.
+      .replace(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (name) => (hasLabel(name) || infoAt(name) ? quoted(name) : name))
+      .replace(/^./u, (first) => first.toUpperCase())
+      .replace(/(?<![.!?…])$/, '.')
+  )
+}
+
+const quoted = (name: string, prefix = ''): string => `“${labelOf(name, prefix)}”`
+
+function numbers({ field, minimum, maximum }: Problem): string {
+  const info = infoAt(field)
+  const also = info?.also === undefined ? '' : info.also === 0 ? ', or 0 for that of the source' : `, or ${info.also}`
+  if (minimum !== undefined && maximum !== undefined) return `Enter a number from ${minimum} to ${maximum}${also}.`
+  return minimum === undefined ? 'Enter a number.' : `Enter a number of at least ${minimum}${also}.`
+}
+
+function missing(field: string, uploading: boolean, provider: string): string {
+  if (field === 'input')
+    return uploading ? 'Choose a file.' : `Enter an address, like ${ADDRESSES[provider] ?? 'https://…'}`
+  if (field === 'videoProfiles') return 'Add at least one rendition.'
+  const info = infoAt(field)
+  if (info?.kind === 'choice') return 'Choose a value.'
+  return info?.kind === 'number' ? 'Enter a number.' : 'Fill in this field.'
+}
+
+/** @param provider where the source is, for its address */
+export function messageOf(problem: Problem, provider: string): string {
+  const { code, field, message, minimum, maximum, allowed } = problem
+  const uploading = provider === 'file-upload'
+  const kbps = (figure: number) => `${figure.toLocaleString('en')} kbps`
+  switch (code) {
+    case 'required':
+      // What it looks like is the end of the sentence.
+      return field === 'bucket_output_path'
+        ? `Enter where the outputs go: ${message.split(': ').at(-1)}`
+        : missing(field, uploading, provider)
+    case 'invalid_length':
+      if (field === 'videoProfiles') return `Use from ${minimum} to ${maximum} renditions.`
+      if (field === 'audioProfiles') return `Use at most ${maximum} audio tracks.`
+      return reworded(message)
+    case 'invalid_type':
+    case 'out_of_range':
+    case 'invalid_value': {
+      if (field === 'audio_profiles' || field.endsWith('.audio_profiles')) {
+        return 'Enter positions of audio tracks from 0, separated by commas, like 0,1, or none. Empty = all.'
+      }
+      if (allowed && allowed.length > 0)
+        return `Choose ${list(allowed.map((value) => valueLabel(field.split('.').at(-1) ?? '', String(value))))}.`
+      return infoAt(field)?.kind === 'number' || minimum !== undefined ? numbers(problem) : reworded(message)
+    }
+    case 'video_bitrate_too_low':
+      return `Too low: enter at least ${kbps(minimum ?? 100)}${maximum === undefined ? '' : ' for this resolution'}.`
+    case 'video_bitrate_too_high':
+      return `Too high: enter at most ${kbps(maximum ?? 0)} for this resolution.`
+    case 'audio_bitrate_not_allowed':
+      return allowed ? `Choose ${list(allowed)} kbps for this codec.` : reworded(message)
+    case 'invalid_input_address':
+      return uploading ? 'Choose a file.' : `Enter an address like ${ADDRESSES[provider] ?? 'https://…'}`
+    case 'user_info_in_address':
+      return 'Remove the user name and password from the address; enter them below it.'
+    case 'upload_not_found':
+      return 'This upload has expired or was deleted. Upload the file again.'
+    case 'output_path_conflict':
+      return field.endsWith('.output') ? 'Another output has this name. Choose a different one.' : reworded(message)
+    default:
+      return reworded(message)
+  }
+}

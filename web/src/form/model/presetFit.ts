@@ -1,0 +1,72 @@
+// In charge of: how a preset suits a source: whether it can be used, and what of it the source changes. Pure.
+// Not in charge of: the exact plan, which is the dry run's.
+import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { dimensions } from '../../text/mediaTerms.ts'
+import type { Members } from './formBody.ts'
+
+export interface Fit {
+  /** Why it cannot be used; null = it can. */
+  reason: string | null
+  /** What becomes different with this source. */
+  notes: readonly string[]
+}
+
+export interface Size {
+  width: number
+  height: number
+}
+
+/** As it is displayed: upright, with square pixels. */
+export function displaySize({
+  width,
+  height,
+  sample_aspect_ratio: ratio,
+  rotation,
+}: NonNullable<SourceReport['video']>): Size {
+  const [over = 1, under = 1] = ratio.split(':').map(Number)
+  const stretched = over > 0 && under > 0 ? Math.round((width * over) / under) : width
+  return Math.abs(rotation) % 180 === 90 ? { width: height, height: stretched } : { width: stretched, height }
+}
+
+const profilesOf = (job: Members): Members[] =>
+  Array.isArray(job['videoProfiles']) ? (job['videoProfiles'] as Members[]) : []
+
+/** A rung by its shorter side, which "720p" names whatever the orientation; 0 = the source's. */
+function rungOf({ width, height }: Members): number {
+  const sides = [Number(width), Number(height)].filter((side) => side > 0)
+  return sides.length === 0 ? 0 : Math.min(...sides)
+}
+
+export function fitOf(job: Members, source: SourceReport | null): Fit {
+  if (source === null) return { reason: null, notes: [] }
+  const audioFiles = typeof job['audio_output_path'] === 'string'
+  if (audioFiles && source.audio.length === 0) return { reason: 'This source has no audio.', notes: [] }
+  if (source.video === null) {
+    return { reason: audioFiles ? null : 'This source has no video.', notes: [] }
+  }
+  const notes: string[] = []
+  const size = displaySize(source.video)
+  // On one line, wherever it is broken.
+  const shown = dimensions(size.width, size.height).replaceAll(' ', '\u{a0}')
+  const short = Math.min(size.width, size.height)
+  const rungs = profilesOf(job).map(rungOf)
+  // Rounding to even sizes does not make a rung larger than the source.
+  const above = rungs.filter((rung) => rung > short + 2)
+  const names = above
+    .map((rung) => `${rung}p`)
+    .join(' and ')
+    .replace(/ and (?=.* and )/g, ', ')
+  if (above.length > 0 && job['allow_upscaling'] === true) {
+    notes.push(`Upscales to ${names}: the source is ${shown}.`)
+  } else if (above.length > 0 && job['allow_upscaling'] === false) {
+    notes.push(
+      above.length === rungs.length
+        ? `Made at the source’s size, ${shown}.`
+        : `Leaves out ${names}: the source is ${shown}.`,
+    )
+  } else if (above.length > 0) {
+    notes.push(`Upscales to ${names}: the source is ${shown}.`)
+  }
+  if (source.video.hdr && job['video_codec'] !== 'hevc') notes.push('HDR becomes SDR.')
+  return { reason: null, notes }
+}

@@ -1,0 +1,72 @@
+// In charge of: what the form knows of a field, taken from the schema that judges it (contract/job/requestSchema.ts). Pure.
+// Not in charge of: where a field stands (groups.ts), what it is called (labels.ts).
+import { acceptedValues } from '#contract/job/rules/availability.ts'
+import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
+import { ABSENT, descriptionOf, labelOf } from './labels.ts'
+
+export interface FieldInfo {
+  name: string
+  label: string
+  description: string
+  kind: 'flag' | 'choice' | 'number' | 'text'
+  /** What is offered: of the allowed values those that this version has. */
+  values: readonly string[]
+  minimum: number | undefined
+  maximum: number | undefined
+  /** A value that is allowed beside the bounds. */
+  also?: number | undefined
+  /** What absence means, where the schema says it. */
+  preset: unknown
+}
+
+/** null = this version has no use for the field. */
+function infoOf(prefix: string, name: string, schema: object): FieldInfo | null {
+  const meta = fields.get(schema as never)
+  if (!meta) return null
+  const listed: readonly (string | number | boolean)[] = meta.allowed ?? []
+  const flag = meta.allowed?.length === 0
+  const accepted = acceptedValues(prefix + name, flag ? [true, false] : listed)
+  if (accepted !== null && accepted.length === 0) return null
+  if (flag && accepted?.includes(true) === false) return null
+  const def = (schema as { _zod: { def: { type: string; defaultValue?: unknown } } })._zod.def
+  return {
+    name,
+    label: labelOf(name, prefix),
+    description: descriptionOf(name) ?? meta.description,
+    kind: flag
+      ? 'flag'
+      : listed.length > 0
+        ? 'choice'
+        : /^(a (whole )?number|the index)/.test(meta.expects)
+          ? 'number'
+          : 'text',
+    values: (accepted ?? listed).map(String),
+    minimum: meta.minimum,
+    maximum: meta.maximum,
+    also: meta.also,
+    preset: def.type === 'default' ? def.defaultValue : ABSENT[name],
+  }
+}
+
+function infosOf(prefix: string, shape: Record<string, object>): ReadonlyMap<string, FieldInfo> {
+  const infos = Object.entries(shape).map(([name, schema]) => infoOf(prefix, name, schema))
+  return new Map(infos.flatMap((info) => (info ? [[info.name, info]] : [])))
+}
+
+export const jobInfos = infosOf('', jobFields.shape)
+export const videoInfos = infosOf('videoProfiles[].', videoProfile.shape)
+export const audioInfos = infosOf('audioProfiles[].', audioProfile.shape)
+export const credentialInfos = {
+  input: infosOf('cloud_credentials.input.', credential.shape),
+  output: infosOf('cloud_credentials.output.', credential.shape),
+}
+
+/** From the path of a problem: `videoProfiles[1].height`. */
+export function infoAt(path: string): FieldInfo | undefined {
+  const name = path.split('.').at(-1) ?? ''
+  if (path.startsWith('videoProfiles[')) return videoInfos.get(name)
+  if (path.startsWith('audioProfiles[')) return audioInfos.get(name)
+  if (path.startsWith('cloud_credentials.input.')) return credentialInfos.input.get(name)
+  if (path.startsWith('cloud_credentials.output.')) return credentialInfos.output.get(name)
+  return jobInfos.get(path)
+}

@@ -1,0 +1,96 @@
+// In charge of: what is known of each source and of what a job of it would take: by dry runs, as soon as a source can be read,
+// and again when the settings change. Not in charge of: a single dry run (dryRun.ts).
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
+import { pause } from '../../api/jobWatch.ts'
+import { asError, type Failure } from '../../parts/notice.tsx'
+import { situation } from '../../text/format.ts'
+import { withInput, type Body } from './formBody.ts'
+import { dryRun } from './dryRun.ts'
+
+export interface Analysis {
+  /** A dry run is under way. */
+  busy: boolean
+  /** What it is doing. */
+  situation: string | null
+  /** Stays when the settings change. */
+  source: SourceReport | null
+  poster: string | null
+  /** For the settings that it was made with; null while it is made anew. */
+  estimate: Estimate | null
+  failure: Failure | null
+  /** The settings that it is of. */
+  of: string
+}
+
+export interface Readable {
+  key: string
+  input: string
+}
+
+/** Typing and trying presets ask once, not with every key. */
+const SETTLED_MS = 600
+
+const none: Omit<Analysis, 'of'> = {
+  busy: false,
+  situation: null,
+  source: null,
+  poster: null,
+  estimate: null,
+  failure: null,
+}
+
+/** @param body null = there is something wrong with it; sources are analysed when it is right */
+export function useAnalyses(sources: readonly Readable[], body: Body | null): ReadonlyMap<string, Analysis> {
+  const [analyses, setAnalyses] = useState<ReadonlyMap<string, Analysis>>(new Map())
+  const known = useRef(analyses)
+  const posters = useRef(new Set<string>())
+  const update = (key: string, part: Partial<Analysis>): void => {
+    known.current = new Map(known.current).set(key, { of: '', ...none, ...known.current.get(key), ...part })
+    setAnalyses(known.current)
+  }
+  useEffect(() => () => posters.current.forEach((url) => URL.revokeObjectURL(url)), [])
+
+  const settings = JSON.stringify(body && withInput(body, null))
+  const asked = JSON.stringify([sources, settings])
+  useEffect(() => {
+    if (body === null || sources.length === 0) return
+    const stopped = new AbortController()
+    const { signal } = stopped
+    const run = async ({ key, input }: Readable): Promise<void> => {
+      update(key, { busy: true, situation: 'Starting the analysis', estimate: null, failure: null, of: settings })
+      try {
+        const found = await dryRun(withInput(body, input), (status) => {
+          if (signal.aborted) return
+          update(key, { situation: situation(status), ...(status.source ? { source: status.source } : {}) })
+        })
+        if (found.poster !== null) posters.current.add(found.poster)
+        const before = known.current.get(key)
+        const seen = { source: found.source ?? before?.source ?? null, poster: found.poster ?? before?.poster ?? null }
+        // The source is the same whatever the settings are.
+        if (signal.aborted) update(key, seen)
+        else update(key, { ...seen, busy: false, situation: null, estimate: found.estimate, failure: found.failure })
+      } catch (error) {
+        if (!signal.aborted) update(key, { busy: false, situation: null, failure: asError(error) })
+      }
+    }
+    const all = async (): Promise<void> => {
+      const missing = sources.filter(({ key }) => {
+        const analysis = known.current.get(key)
+        return analysis === undefined || analysis.busy || analysis.of !== settings
+      })
+      const again = missing.filter(({ key }) => known.current.has(key))
+      // What is shown is no longer true of these settings.
+      for (const { key } of again) update(key, { busy: true, situation: null, estimate: null, failure: null })
+      if (again.length > 0 && again.length === missing.length) await pause(SETTLED_MS, signal)
+      // New ones first: nothing is known of them.
+      for (const source of [...missing.filter((each) => !again.includes(each)), ...again]) {
+        if (!signal.aborted) await run(source)
+      }
+    }
+    void all()
+    return () => stopped.abort()
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- by their contents: they are made anew with every rendering
+  }, [asked])
+  return analyses
+}

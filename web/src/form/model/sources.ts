@@ -1,0 +1,48 @@
+// In charge of: the sources of the form as one list, wherever they are: uploads of this tab, uploads that were there before,
+// or one address. Pure.
+import { fileNameOf } from '#contract/job/paths/inputAddress.ts'
+import type { ListedUpload } from '#contract/api/answers.ts'
+import type { Transfer } from '../../transfers/store.ts'
+import type { Body } from './formBody.ts'
+
+/** What was chosen; the rest of it is looked up. */
+export type Chosen = { transfer: number } | { upload: Pick<ListedUpload, 'input' | 'name' | 'size'> }
+
+export interface Source {
+  key: string
+  name: string
+  /** Bytes; null = not known. */
+  size: number | null
+  /** null until it is stored. */
+  input: string | null
+  transfer: Transfer | null
+}
+
+export const isUpload = ({ cloud_credentials: { input } }: Body): boolean => input['cloud_provider'] === 'file-upload'
+
+export function sourcesOf(body: Body, chosen: readonly Chosen[], transfers: readonly Transfer[]): Source[] {
+  if (!isUpload(body)) {
+    const { input } = body
+    return typeof input === 'string' && input !== ''
+      ? [
+          {
+            key: `address:${JSON.stringify([input, body.cloud_credentials.input])}`,
+            name: fileNameOf(input),
+            size: null,
+            input,
+            transfer: null,
+          },
+        ]
+      : []
+  }
+  return chosen.flatMap((each): Source[] => {
+    if ('upload' in each) {
+      const { input, name, size } = each.upload
+      return [{ key: `upload:${input}`, name, size, input, transfer: null }]
+    }
+    const transfer = transfers.find(({ id, order }) => id === each.transfer && order === null)
+    if (!transfer) return []
+    const { id, file, uploaded } = transfer
+    return [{ key: `transfer:${id}`, name: file.name, size: file.size, input: uploaded?.input ?? null, transfer }]
+  })
+}

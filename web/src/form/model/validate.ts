@@ -1,0 +1,30 @@
+// In charge of: what is wrong with a body by the rules of the service itself, in the words of the form. Pure.
+import type { Problem, Warning } from '#contract/errorCodes.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
+import { withInput, type Body } from './formBody.ts'
+import { messageOf, reworded } from './messages.ts'
+import { isUpload, type Source } from './sources.ts'
+
+export interface Judgement {
+  problems: readonly Problem[]
+  warnings: readonly Warning[]
+}
+
+export const providerOf = ({ cloud_credentials: { input } }: Body): string => String(input['cloud_provider'])
+
+/** In the words of the form; also those that the service itself found. */
+export const spoken = (problems: readonly Problem[], body: Body): Problem[] =>
+  problems.map((problem) => ({ ...problem, message: messageOf(problem, providerOf(body)) }))
+
+export function judge(body: Body, sources: readonly Source[], origin: string): Judgement {
+  // An upload that is under way gets its number later: the rest is judged as if it had one.
+  const input = isUpload(body) && sources.length > 0 ? (sources[0]?.input ?? `${origin}/uploads/1`) : null
+  const judged = validateJob(isUpload(body) ? withInput(body, input) : body, { baseUrl: origin })
+  if (judged.ok) {
+    return {
+      problems: [],
+      warnings: judged.warnings.map((warning) => ({ ...warning, message: reworded(warning.message) })),
+    }
+  }
+  return { problems: spoken(judged.problems, body), warnings: [] }
+}

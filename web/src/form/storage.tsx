@@ -1,0 +1,115 @@
+// In charge of: what a store needs to be read or written. Not in charge of: choosing its kind (source.tsx, settings.tsx).
+import { isProviderAvailable } from '#contract/job/rules/availability.ts'
+import type { Problem } from '#contract/errorCodes.ts'
+import { PROVIDERS, type Provider } from '#contract/job/requestSchema.ts'
+import { problemAt, withMember, type Members } from './model/formBody.ts'
+import { Fields } from './field.tsx'
+import { httpLabels } from './model/labels.ts'
+import { credentialInfos, type FieldInfo } from './model/schema.ts'
+
+const names: Readonly<Record<Provider, { input: string; output: string }>> = {
+  'file-upload': { input: 'Upload', output: '' },
+  http: { input: 'Web address', output: 'Web server (PUT)' },
+  aws: { input: 'Amazon S3', output: 'Amazon S3' },
+  oracle: { input: 'Oracle Cloud', output: 'Oracle Cloud' },
+  gcloud: { input: 'Google Cloud', output: 'Google Cloud' },
+  'vendor-store': { input: 'Earlier output', output: 'Splicepoint storage' },
+}
+
+/** As people look for them. */
+const order: readonly Provider[] = ['file-upload', 'http', 'aws', 'gcloud', 'oracle', 'vendor-store']
+const orders = { input: order, output: order.toReversed() }
+
+/** Which members mean something to which provider (specification 2.3). */
+const members: Readonly<Record<Provider, readonly string[]>> = {
+  'file-upload': [],
+  'vendor-store': [],
+  http: ['access_key', 'secret_key'],
+  aws: ['access_key', 'secret_key', 'region', 'session_token', 'endpoint'],
+  oracle: ['region', 'access_key', 'secret_key', 'tenancy_ocid', 'user_ocid', 'oci_fingerprint', 'private_key'],
+  gcloud: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
+}
+
+export type Side = 'input' | 'output'
+
+/** Kinds of stores that this version has. */
+export const providersOf = (side: Side): { value: Provider; label: string }[] =>
+  orders[side]
+    .filter((name) => names[name][side] !== '' && isProviderAvailable(side, name))
+    .map((name) => ({ value: name, label: names[name][side] }))
+
+export const storeName = (side: Side, provider: unknown): string =>
+  PROVIDERS.flatMap((name) => (name === provider ? [names[name][side]] : [])).join('')
+
+interface CredentialsProps {
+  side: Side
+  value: Members
+  onChange: (value: Members) => void
+  problems: readonly Problem[]
+}
+
+function infosFor(side: Side, provider: Provider): FieldInfo[] {
+  return members[provider].flatMap((name) => {
+    const info = credentialInfos[side].get(name)
+    return info ? [{ ...info, ...(provider === 'http' ? httpLabels[name] : { description: '' }) }] : []
+  })
+}
+
+export function Credentials({ side, value, onChange, problems }: CredentialsProps) {
+  const provider = PROVIDERS.find((name) => name === value['cloud_provider'])
+  const path = `cloud_credentials.${side}`
+  const problem = problemAt(problems, path) ?? problemAt(problems, `${path}.cloud_provider`)
+  const infos = provider === undefined ? [] : infosFor(side, provider)
+  const fields = (
+    <Fields
+      infos={infos}
+      at={path}
+      members={value}
+      problems={problems}
+      onChange={(name, next) => onChange(withMember(value, name, next))}
+    />
+  )
+  const wrong = infos.some(({ name }) => problemAt(problems, `${path}.${name}`))
+  const given = infos.some(({ name }) => value[name] !== undefined)
+  return (
+    <>
+      {problem ? <p class="problem">{problem.message}</p> : null}
+      {infos.length === 0 ? null : provider === 'http' ? (
+        // Most addresses need none.
+        <details open={wrong || given || undefined}>
+          <summary>Password-protected address</summary>
+          {fields}
+        </details>
+      ) : (
+        fields
+      )}
+    </>
+  )
+}
+
+interface ChooseStoreProps {
+  side: Side
+  legend: string
+  value: Members
+  onChoose: (provider: Provider) => void
+}
+
+/** One stop for the keyboard; arrows lead from one to the next. */
+export function ChooseStore({ side, legend, value, onChoose }: ChooseStoreProps) {
+  return (
+    <fieldset class="segmented">
+      <legend class="hidden">{legend}</legend>
+      {providersOf(side).map(({ value: name, label }) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name={`${side}-provider`}
+            checked={value['cloud_provider'] === name}
+            onChange={() => onChoose(name)}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

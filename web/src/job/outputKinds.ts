@@ -1,0 +1,80 @@
+// In charge of: what the outputs of a job are: which of them a person came for and which only belong to them, and what each is
+// called. Pure.
+import type { PublicOutput } from '#contract/api/status.ts'
+
+export const nameOf = (path: string): string => path.split('/').at(-1) ?? path
+
+export type Open = PublicOutput & { url: string }
+
+/** With an address to open: all in the service's own store, and those in stores that have such addresses. */
+export const isOpen = (output: PublicOutput): output is Open => output.url !== null
+
+/** In the service's own store, where what a playlist names is readable too, and pages of any origin may read. */
+export const isPlayable = (output: PublicOutput): output is Open =>
+  isOpen(output) && output.location.startsWith('vendor-store://')
+
+const FILES: Readonly<Record<string, string>> = {
+  mp4: 'MP4',
+  m4v: 'MP4',
+  m4a: 'M4A',
+  mov: 'MOV',
+  ts: 'MPEG-TS',
+  m2ts: 'MPEG-TS',
+  mp2: 'MP2',
+  mp3: 'MP3',
+  ac3: 'AC-3',
+  aac: 'AAC',
+  mkv: 'Matroska',
+  webm: 'WebM',
+  mpg: 'MPEG-PS',
+  vob: 'VOB',
+  tar: 'TAR',
+  json: 'JSON',
+  vtt: 'WebVTT',
+  scc: 'SCC',
+  srt: 'SRT',
+  ttml: 'TTML',
+  jpg: 'JPEG',
+}
+
+/** "HLS", "DASH", "MP4", "Captions". */
+export function kindOf({ path, role }: PublicOutput): string {
+  const name = nameOf(path).toLowerCase()
+  if (name === 'master.m3u8') return 'HLS'
+  if (name === 'manifest.mpd') return 'DASH'
+  if (name.endsWith('.mpd')) return 'DASH by byte ranges'
+  if (name.endsWith('.ism') || name.endsWith('.ismc') || name === 'manifest') return 'Smooth Streaming'
+  if (name.endsWith('.m3u8')) return 'HLS playlist'
+  const roles: Readonly<Record<string, string>> = {
+    captions: 'Captions',
+    poster: 'Poster',
+    storyboard: 'Storyboard',
+    report: 'Report',
+    tar: 'Archive',
+  }
+  return roles[role] ?? FILES[name.split('.').at(-1) ?? ''] ?? 'File'
+}
+
+/** A master playlist or a manifest stands for everything it refers to. */
+function isPresentation({ path, role }: PublicOutput): boolean {
+  const name = nameOf(path).toLowerCase()
+  return name === 'master.m3u8' || (role === 'manifest' && !name.endsWith('.m3u8'))
+}
+
+export interface Sorted {
+  /** What to play or to download: presentations, then whole media files. */
+  main: PublicOutput[]
+  /** Images, captions, playlists, reports. */
+  others: PublicOutput[]
+}
+
+export function sorted(outputs: readonly PublicOutput[]): Sorted {
+  const files = outputs.filter(({ role, segments }) => role === 'media' && segments === undefined)
+  const presentations = outputs.filter(isPresentation)
+  // Without any of those: playlists of single renditions are what there is.
+  const main = [...presentations, ...files.filter((file) => presentations.length === 0 || isTop(file))]
+  const chosen = main.length > 0 ? main : outputs.filter(({ role }) => role === 'playlist' || role === 'media')
+  return { main: chosen, others: outputs.filter((output) => !chosen.includes(output)) }
+}
+
+const isTop = ({ path }: PublicOutput): boolean => !path.includes('/')

@@ -1,0 +1,23 @@
+// In charge of: which of a job's outputs a browser can be asked to play. Pure.
+import type { PublicOutput } from '#contract/api/status.ts'
+import { isPlayable } from './outputKinds.ts'
+import type { PlayerSource } from '../player/playerMedia.ts'
+
+const FILES = /\.(mp4|m4v|m4a|webm|mov|mp2|mp3)$/i
+
+/** Presentations first, then files as they are listed. Transport streams and AC-3 are for other players. */
+export function playables(outputs: readonly PublicOutput[]): PlayerSource[] {
+  const found: PlayerSource[] = []
+  const playable = outputs.filter(isPlayable)
+  for (const { path, url } of playable) {
+    const name = path.split('/').at(-1) ?? path
+    // A multivariant playlist or a manifest stands for all renditions; the tar's own would play the same once more.
+    if (name === 'master.m3u8') found.push({ kind: 'hls', label: 'HLS', url, audioOnly: false })
+    if (name === 'manifest.mpd') found.push({ kind: 'dash', label: 'DASH', url, audioOnly: false })
+  }
+  for (const { path, url, role, content_type: type, segments } of playable) {
+    if (role !== 'media' || segments || !FILES.test(path)) continue
+    found.push({ kind: 'file', label: path, url, audioOnly: type.startsWith('audio/') })
+  }
+  return found
+}

@@ -1,0 +1,33 @@
+// In charge of: requests about the results of one job: its shares, its log, its webhook deliveries.
+// Not in charge of: the job itself (../api.ts).
+import type { JobLog, Share, ShareList } from '#contract/api/answers.ts'
+import { request } from '../api/api.ts'
+
+const at = (id: number, path: string): string => `/api/v0/job/${id}/${path}`
+
+export const listShares = async (id: number): Promise<Share[]> => (await request<ShareList>(at(id, 'share'))).shares
+
+export const createShare = (id: number, wish: { title?: string; expires_in_seconds?: number }): Promise<Share> =>
+  request(at(id, 'share'), { method: 'POST', body: wish })
+
+export const revokeShare = (id: number, share: string): Promise<void> =>
+  request(at(id, `share/${encodeURIComponent(share)}`), { method: 'DELETE' })
+
+export const readLog = (id: number): Promise<JobLog> => request(at(id, 'log'))
+
+/** As GET /api/v0/job/<id>/webhooks answers. */
+export interface Delivery {
+  id: string
+  event: string
+  state: 'pending' | 'delivered' | 'failed'
+  tries: number
+  created_at: string
+  next_try_at: string | null
+  attempts: { at: string; status: number | null; error: string | null; milliseconds: number }[]
+}
+
+export const listDeliveries = async (id: number): Promise<Delivery[]> =>
+  (await request<{ deliveries: Delivery[] }>(at(id, 'webhooks'))).deliveries
+
+export const replayDelivery = (id: number, delivery: string): Promise<Delivery> =>
+  request(at(id, `webhooks/${encodeURIComponent(delivery)}/replay`), { method: 'POST' })

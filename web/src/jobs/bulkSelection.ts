@@ -1,0 +1,18 @@
+// In charge of: what can be done with several jobs, and with which of them. Pure.
+// Not in charge of: doing it (bulk.ts).
+import type { ListedJob } from '#contract/api/answers.ts'
+import { standingOf } from '../text/format.ts'
+
+export type Deed = 'cancel' | 'retry' | 'delete'
+
+export const idOf = (job: ListedJob): number => job._auto_generated_id_
+
+/** Those that it can be done with. */
+export function fit(deed: Deed, jobs: readonly ListedJob[]): ListedJob[] {
+  return jobs.filter(({ status }) => {
+    const standing = standingOf(status)
+    if (deed === 'cancel') return !status.job_completed
+    if (deed === 'retry') return standing === 'failed' || standing === 'cancelled'
+    return status.job_completed
+  })
+}

@@ -1,0 +1,25 @@
+// In charge of: the small image of a job in a list: its poster, else a symbol of what it is.
+import { useState } from 'preact/hooks'
+import type { PublicStatus } from '#contract/api/status.ts'
+import { runningTime } from '../text/mediaTerms.ts'
+import { Icon } from '../parts/icon.tsx'
+
+export function Still({ status }: { status: PublicStatus }) {
+  const { poster, source } = status
+  const [broken, setBroken] = useState(false)
+  // The signature in its address changes with each reading; the image does not.
+  const [address, setAddress] = useState(poster?.url ?? null)
+  if (address === null && poster !== null) setAddress(poster.url)
+  const seconds = source?.duration_seconds ?? null
+  const audioOnly = source !== null && source.video === null
+  return (
+    <div class="still" aria-hidden="true">
+      {address !== null && !broken ? (
+        <img src={address} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />
+      ) : (
+        <Icon name={audioOnly ? 'audio' : 'film'} size={24} />
+      )}
+      {seconds === null ? null : <span>{runningTime(seconds)}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,84 @@
+// In charge of: asking for an API key and trying it.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { tryKey } from '../api/api.ts'
+import { Notice, asError, type Failure } from '../parts/notice.tsx'
+import { navigate } from '../router.tsx'
+import { signIn } from '../api/session.ts'
+
+export function SignIn({ notice }: { notice: string | null }) {
+  const [key, setKey] = useState('')
+  const [keep, setKeep] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const given = key.trim()
+    if (given === '') {
+      setFailure({ code: 'required', message: 'Enter your API key.' })
+      input.current?.focus()
+      return
+    }
+    setBusy(true)
+    try {
+      const scope = await tryKey(given)
+      if (scope === 'admin' && location.pathname === '/') navigate('/keys')
+      signIn(given, scope, keep)
+    } catch (error) {
+      setFailure(asError(error))
+      setBusy(false)
+      input.current?.focus()
+    }
+  }
+
+  return (
+    <main class="sign-in">
+      <div class="sign-in-head">
+        <img src="/icon.svg" alt="" width="44" height="44" />
+        <h1>Sign in to Splicepoint</h1>
+        <p class="help">Transcode video to MP4, HLS and DASH.</p>
+      </div>
+      {notice === null ? null : <Notice kind="warning">{notice}</Notice>}
+      {/* Posted nowhere: it is what password managers look for. */}
+      <form method="post" onSubmit={(event) => void submit(event)}>
+        <div class={failure ? 'field wrong' : 'field'}>
+          <label for="key">API key</label>
+          <input
+            id="key"
+            ref={input}
+            type="password"
+            autocomplete="current-password"
+            spellcheck={false}
+            placeholder="sp_…"
+            value={key}
+            onInput={(event) => setKey(event.currentTarget.value)}
+            aria-describedby={failure ? 'key-problem key-help' : 'key-help'}
+            aria-invalid={failure !== null}
+          />
+          <div aria-live="assertive">
+            {failure === null ? null : (
+              <p class="problem" id="key-problem">
+                {failure.message}
+              </p>
+            )}
+          </div>
+          <p id="key-help" class="help">
+            Running it yourself? <code>npm start</code> prints a key.
+          </p>
+        </div>
+        <label class="check">
+          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
+          <span>
+            Stay signed in
+            <span class="help">Keeps the key in this browser until you sign out. Not for shared computers.</span>
+          </span>
+        </label>
+        <button type="submit" class="primary large" disabled={busy}>
+          {busy ? 'Checking the key …' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,79 @@
+// In charge of: the account menu at the end of the header: less frequent pages, and signing out. It closes with Escape, with
+// a click elsewhere and when a page is chosen.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+import { Link, PATHS, type Route } from '../router.tsx'
+import { signOut, type Scope } from '../api/session.ts'
+
+interface MenuProps {
+  scope: Scope
+  page: Route['page']
+  /** Changes with each page that is opened. */
+  visit: number
+}
+
+export function Menu({ scope, page, visit }: MenuProps) {
+  const [open, setOpen] = useState(false)
+  const menu = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => setOpen(false), [visit])
+  useEffect(() => {
+    if (!open) return
+    const elsewhere = (event: Event) => {
+      if (event.target instanceof Node && !menu.current?.contains(event.target)) setOpen(false)
+    }
+    const escape = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      setOpen(false)
+      button.current?.focus()
+    }
+    // The focus as well as the pointer: Tab past the last entry closes it.
+    const events = ['pointerdown', 'focusin'] as const
+    for (const name of events) document.addEventListener(name, elsewhere)
+    document.addEventListener('keydown', escape)
+    return () => {
+      for (const name of events) document.removeEventListener(name, elsewhere)
+      document.removeEventListener('keydown', escape)
+    }
+  }, [open])
+  return (
+    <div class="menu" ref={menu}>
+      <button
+        type="button"
+        class="quiet"
+        ref={button}
+        aria-expanded={open}
+        aria-controls="account-menu"
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="person" /> <span class="word">Account</span> <Icon name="down" size={14} />
+      </button>
+      <ul id="account-menu" class="menu-list" hidden={!open}>
+        <li>
+          <Link to={PATHS.keys} current={page === 'keys'}>
+            API keys
+          </Link>
+        </li>
+        <li>
+          <Link to={PATHS.accounts} current={page === 'accounts'}>
+            Accounts and quotas
+          </Link>
+        </li>
+        <li>
+          <Link to={PATHS.limits} current={page === 'limits'}>
+            Limits
+          </Link>
+        </li>
+        <li>
+          <a href="/docs">API reference</a>
+        </li>
+        <li class="menu-end">
+          <span class="help">{scope === 'admin' ? 'Signed in with an admin key' : 'Signed in with an API key'}</span>
+          <button type="button" onClick={() => signOut()}>
+            Sign out
+          </button>
+        </li>
+      </ul>
+    </div>
+  )
+}

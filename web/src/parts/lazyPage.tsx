@@ -1,0 +1,37 @@
+// In charge of: pages whose scripts are loaded when they are first shown, so that the first page is there sooner.
+import type { FunctionComponent } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Loading } from './loading.tsx'
+import { Trouble, type Failure } from './notice.tsx'
+
+/** `load` is asked once for each visit until it has come; a page that was loaded is shown at once. */
+export function deferred<Props extends object>(
+  load: () => Promise<FunctionComponent<Props>>,
+): FunctionComponent<Props> {
+  let loaded: FunctionComponent<Props> | null = null
+  return function Deferred(props: Props) {
+    const [Page, setPage] = useState<FunctionComponent<Props> | null>(() => loaded)
+    const [failure, setFailure] = useState<Failure | null>(null)
+    const [attempt, setAttempt] = useState(0)
+    useEffect(() => {
+      if (loaded) return
+      setFailure(null)
+      const begin = async (): Promise<void> => {
+        try {
+          const page = await load()
+          loaded = page
+          setPage(() => page)
+        } catch {
+          setFailure({ code: 'offline', message: 'This page could not be loaded.' })
+        }
+      }
+      void begin()
+    }, [attempt])
+    if (Page) return <Page {...props} />
+    return failure ? (
+      <Trouble failure={failure} retry={() => setAttempt(attempt + 1)} />
+    ) : (
+      <Loading label="Loading the page" lines={3} />
+    )
+  }
+}

@@ -1,0 +1,75 @@
+// In charge of: sending a file to the service, with its progress: in one request, or in pieces where it is large and the
+// service takes them. Not in charge of: choosing it, the pieces (tus.ts), what is shown of it (transfers/).
+import type { Upload } from '#contract/api/answers.ts'
+import { MAX_UPLOAD_BYTES } from '#contract/limits.ts'
+import { ApiError, authorization, readLimits, refusal } from '../api/api.ts'
+import { currentKey } from '../api/session.ts'
+import { bytes } from '../text/format.ts'
+
+/** What is known of it either way: in one request, or in pieces. */
+export type Uploaded = Pick<Upload, 'uploaded_file_number' | 'input'>
+
+/** Below this, one request is as good as pieces. */
+const SMALL_BYTES = 16_000_000
+
+/** Reason of an abort that also throws away what the service has so far; any other keeps it, to go on later. */
+export const DISCARD = 'discard'
+
+/** Whether it is sent in pieces, so that it can be paused. */
+export const isResumable = (file: File): boolean => file.size > SMALL_BYTES
+
+/** As GET /api/v0/limits tells it, where the service speaks tus. */
+interface Resumable {
+  bytes: number
+  recommended_chunk_bytes: number
+}
+
+async function resumable(): Promise<Resumable | null> {
+  const limits = (await readLimits()) as { resumable_upload?: Resumable }
+  return limits.resumable_upload ?? null
+}
+
+/** `onProgress` from 0 to 1. @throws ApiError with a sentence for people */
+export async function uploadFile(
+  file: File,
+  onProgress: (fraction: number) => void,
+  signal: AbortSignal,
+): Promise<Uploaded> {
+  if (file.size === 0) throw new ApiError(0, 'invalid_file', 'This file is empty. Choose another one.')
+  if (!isResumable(file)) return sendWhole(file, onProgress, signal)
+  const pieces = await resumable()
+  const most = pieces?.bytes ?? MAX_UPLOAD_BYTES
+  if (file.size > most) {
+    const message = `${bytes(file.size)} is more than the ${bytes(most)} that an upload may have. Put the file on a server or in a bucket and use its address.`
+    throw new ApiError(0, 'invalid_file', message)
+  }
+  if (!pieces) return sendWhole(file, onProgress, signal)
+  const { sendResumable } = await import('./tus.ts')
+  return sendResumable(file, pieces.recommended_chunk_bytes, onProgress, signal)
+}
+
+/** Of a file whose upload was interrupted: what the service has of it is thrown away. */
+export async function discardUpload(file: File): Promise<void> {
+  if (!isResumable(file)) return
+  const { discardResumable } = await import('./tus.ts')
+  await discardResumable(file)
+}
+
+/** By XMLHttpRequest, because fetch does not tell how much it has sent. */
+function sendWhole(file: File, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<Uploaded> {
+  return new Promise((resolve, reject) => {
+    const xhr = new XMLHttpRequest()
+    xhr.open('POST', `/uploads?name=${encodeURIComponent(file.name)}`)
+    xhr.setRequestHeader('authorization', authorization(currentKey() ?? ''))
+    xhr.setRequestHeader('content-type', file.type || 'application/octet-stream')
+    xhr.upload.addEventListener('progress', (event) => onProgress(event.total > 0 ? event.loaded / event.total : 0))
+    xhr.addEventListener('load', () => {
+      if (xhr.status === 201) resolve(JSON.parse(xhr.responseText) as Uploaded)
+      else reject(refusal(xhr.status, xhr.responseText, true))
+    })
+    xhr.addEventListener('error', () => reject(new ApiError(0, 'offline', 'The connection dropped during the upload.')))
+    xhr.addEventListener('abort', () => reject(new DOMException('Aborted', 'AbortError')))
+    signal.addEventListener('abort', () => xhr.abort())
+    xhr.send(file)
+  })
+}

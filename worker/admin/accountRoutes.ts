@@ -1,0 +1,71 @@
+// In charge of: what accounts may use (`/api/v0/accounts`), for holders of the admin key.
+// Not in charge of: enforcing it (db/jobs.ts, db/tasks.ts, db/uploads.ts).
+import { zValidator } from '@hono/zod-validator'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { authenticate } from '../http/authenticate.ts'
+import { readJson } from '../http/jsonBody.ts'
+import { settings } from '../env.ts'
+import type { AppEnv } from '../http/context.ts'
+import type { AccountRow } from '../db/accounts.ts'
+import { findAccount, listAccounts, saveQuotas } from '../db/accounts.ts'
+import { invalidBody, notFound } from '../http/requestError.ts'
+import { problemsOf } from '../http/validationErrors.ts'
+
+const MAX_BODY = 16 * 1024
+
+/** Null = the deployment's default. */
+const whole = z._default(z.nullable(z.number().check(z.int(), z.gte(0), z.lte(1_000_000))), null)
+/** Of stored uploads; 0 = none may be. */
+export const bytes = z.nullable(z.number().check(z.int(), z.gte(0)))
+const quotas = z.strictObject({
+  max_active_jobs: whole,
+  max_running: whole,
+  max_stored_upload_bytes: z._default(bytes, null),
+  weight: z._default(z.number().check(z.gte(0.01), z.lte(100)), 1),
+})
+
+const orDefault = {
+  expects: 'a whole number from 0 to 1000000, or null for the default',
+  minimum: 0,
+  maximum: 1_000_000,
+}
+export const byteBound = { expects: 'a whole number of bytes, or null for the default', minimum: 0 }
+const expectations = {
+  max_active_jobs: orDefault,
+  max_running: orDefault,
+  max_stored_upload_bytes: byteBound,
+  weight: { expects: 'a number from 0.01 to 100', minimum: 0.01, maximum: 100 },
+}
+
+const name = z.object({ account: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)) })
+
+export const accounts = new Hono<AppEnv>()
+  .use(authenticate('admin'))
+  .get('/', async (c) => c.json({ accounts: (await listAccounts(c.env.DB)).map((row) => publicAccount(c.env, row)) }))
+  .put(
+    '/:account',
+    zValidator('param', name, (result) => {
+      if (!result.success) throw notFound()
+    }),
+    async (c) => {
+      const { value } = await readJson(c, MAX_BODY)
+      const parsed = quotas.safeParse(value)
+      if (!parsed.success) {
+        throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
+      }
+      const { account } = c.req.valid('param')
+      await saveQuotas(c.env.DB, account, parsed.data)
+      return c.json(publicAccount(c.env, await findAccount(c.env.DB, account)))
+    },
+  )
+
+function publicAccount(env: Env, row: AccountRow) {
+  return {
+    account: row.account,
+    max_active_jobs: row.max_active_jobs ?? settings(env).maxActiveJobs,
+    max_running: row.max_running,
+    max_stored_upload_bytes: row.max_stored_upload_bytes ?? settings(env).maxStoredUploadBytes,
+    weight: row.weight,
+  }
+}

@@ -1,0 +1,69 @@
+// In charge of: sealing again, with the newest key of the ring and for the job's addresses, what an older key or an older
+// version sealed: a batch at a time, from wherever the last one stopped. Afterwards the older key may leave VAULT_KEYS.
+// Not in charge of: the envelope (vault.ts).
+import type { VaultRotation } from '#contract/api/answers.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { hookOf, keepHook } from '../webhooks/webhookAddress.ts'
+import { listSealedWithOthers, replaceSealed } from '../db/jobs.ts'
+import { listKeysSealedWithOthers, replaceKeySealed } from '../db/apiKeys.ts'
+import { addressesOf, SECRETS_FIELD } from '../storage/jobStores.ts'
+import { currentKeyId, open, seal } from '../secrets/vault.ts'
+
+/** Ids of the last job and the last API key that were looked at. What cannot be read keeps its place: it is passed once. */
+export interface Place {
+  job: number
+  key: string
+}
+
+export async function reseal(env: Env, after: Place, limit: number): Promise<VaultRotation> {
+  const keyId = await currentKeyId(env)
+  const rows = await listSealedWithOthers(env.DB, keyId, after.job, limit)
+  const unreadable: number[] = []
+  const keys = await resealKeys(env, keyId, after.key, limit)
+  let { resealed } = keys
+  for (const row of rows) {
+    let sealed: string
+    try {
+      const addresses = addressesOf(JSON.parse(row.config) as JobConfig)
+      const secrets = await open(env, row.account, row.job_id, SECRETS_FIELD, row.sealed, addresses)
+      sealed = await seal(env, row.account, row.job_id, SECRETS_FIELD, secrets, addresses)
+    } catch {
+      unreadable.push(row.id)
+      continue
+    }
+    // Only where it is still the same: the sweep may have removed it meanwhile.
+    await replaceSealed(env.DB, row, sealed)
+    resealed++
+  }
+  const done = rows.length < limit && keys.done
+  return {
+    key_id: keyId,
+    resealed,
+    done,
+    unreadable,
+    unreadable_keys: keys.unreadable,
+    next: rows.at(-1)?.id ?? after.job,
+    next_key: keys.last ?? after.key,
+  }
+}
+
+async function resealKeys(env: Env, keyId: string, after: string, limit: number) {
+  const rows = await listKeysSealedWithOthers(env.DB, keyId, after, limit)
+  const unreadable: string[] = []
+  for (const row of rows) {
+    const hook = { keyId: row.id, shown: row.webhook_url ?? '', sealed: row.webhook_sealed }
+    const address = await hookOf(env, row.account, hook)
+    if (address === null) {
+      unreadable.push(row.id)
+      continue
+    }
+    const kept = await keepHook(env, row.account, row.id, address)
+    await replaceKeySealed(env.DB, row, kept.webhook_sealed)
+  }
+  return {
+    resealed: rows.length - unreadable.length,
+    unreadable,
+    done: rows.length < limit,
+    last: rows.at(-1)?.id,
+  }
+}

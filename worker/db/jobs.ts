@@ -1,0 +1,299 @@
+// In charge of: the SQL of jobs, one statement a function.
+// Not in charge of: lists and searches (jobList.ts), task transitions (tasks.ts), the public shape (contract/api/status.ts).
+import type { JobState, TaskKind, TaskState } from '#contract/task/lifecycle.ts'
+import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
+
+export interface JobRow {
+  id: number
+  job_id: string
+  account: string
+  state: JobState
+  config: string
+  sealed: string | null
+  warnings: string
+  error: string | null
+  outputs: string | null
+  progress: string | null
+  estimate: string | null
+  priority: number
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  updated_at: number
+  deadline_at: number
+  retry_of: number | null
+  deleted_at: number | null
+  /** null = made before names were kept. */
+  input_name: string | null
+  /** A `SourceReport`, once it was probed. */
+  source: string | null
+  /** A `StoredPoster` (sourceReports.ts), once there is one. */
+  poster: string | null
+  /** Who is told of the end: 0 = nobody, 1 = whom the job named, 2 = whom its key names. */
+  webhook: 0 | 1 | 2
+}
+
+/** Whose address is told of a job's end; null = nobody is. */
+export type Told = 'job' | 'key' | null
+const webhookOf = { none: 0, job: 1, key: 2 } as const
+
+/** A job with the task that carries it out (one a job in this version). */
+export interface JobWithTask extends JobRow {
+  task: string
+  kind: TaskKind
+  task_state: TaskState
+  attempt: number
+  lost: number
+  /** In a row. */
+  starts_failed: number
+  /** A queued task waits until then; milliseconds since 1970. */
+  not_before: number
+  /** Of a task that waits: why its last attempt ended, where a reason was given (JSON). */
+  lost_to: string | null
+}
+
+export interface NewJob {
+  jobId: string
+  account: string
+  config: string
+  sealed: string
+  warnings: string
+  priority: number
+  now: number
+  deadlineAt: number
+  /** Front-end id of the job that is repeated. */
+  retryOf: number | null
+  webhook: Told
+  /** Of the source, as people know it. */
+  inputName: string
+  /** What a search looks through (searchText.ts). */
+  sought: string
+  /** Jobs of the account that may be active together, unless its own row says otherwise. */
+  maxActive: number
+}
+
+/** Counted up to the bound only, in the statement that inserts: no race exceeds it. */
+const underQuota = (account: string, fallback: string) => `(
+    SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE account = ${account} AND finished_at IS NULL
+      LIMIT COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback}))
+  ) < COALESCE((SELECT max_active_jobs FROM accounts WHERE account = ${account}), ${fallback})`
+
+/** The job's row, unless its account has too many active ones; with an idempotency key only when that key's row names this very job (so of 50 raced requests one inserts). */
+export function insertJob(db: D1Database, job: NewJob, idempotencyKey: string | null): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO jobs (job_id, account, state, config, sealed, warnings, priority, created_at, updated_at, deadline_at, retry_of, webhook, input_name, sought)
+       SELECT ?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11, ?13, ?14
+       WHERE (?9 IS NULL OR EXISTS (SELECT 1 FROM idempotency WHERE account = ?2 AND key = ?9 AND job_id = ?1))
+         AND ${underQuota('?2', '?12')}
+       RETURNING id`,
+    )
+    .bind(
+      job.jobId,
+      job.account,
+      job.config,
+      job.sealed,
+      job.warnings,
+      job.priority,
+      job.now,
+      job.deadlineAt,
+      idempotencyKey,
+      job.retryOf,
+      webhookOf[job.webhook ?? 'none'],
+      job.maxActive,
+      job.inputName,
+      job.sought,
+    )
+}
+
+/** The job's single task, only where the job itself was inserted. */
+export function insertTask(db: D1Database, job: NewJob, task: string, kind: TaskKind): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO tasks (id, job, account, kind, state, priority, not_before, updated_at, timeline)
+       SELECT ?1, id, account, ?3, 'queued', priority, 0, created_at,
+         json_array(json_object('type', 'job.created', 'at', created_at)) FROM jobs WHERE job_id = ?2`,
+    )
+    .bind(task, job.jobId, kind)
+}
+
+/** Names and values of the client's own, only where the job itself was inserted. They go with its row. */
+export function insertMetadata(db: D1Database, jobId: string, metadata: Record<string, string>): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO job_metadata (job, account, name, value)
+       SELECT jobs.id, jobs.account, given.key, given.value FROM jobs, json_each(?2) AS given WHERE jobs.job_id = ?1`,
+    )
+    .bind(jobId, JSON.stringify(metadata))
+}
+
+export function insertIdempotency(db: D1Database, job: NewJob, key: string, fingerprint: string): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO idempotency (account, key, fingerprint, job_id, warnings, created_at)
+       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ${underQuota('?1', '?7')}
+       ON CONFLICT (account, key) DO NOTHING`,
+    )
+    .bind(job.account, key, fingerprint, job.jobId, job.warnings, job.now, job.maxActive)
+}
+
+export function findIdempotency(db: D1Database, account: string, key: string) {
+  return db
+    .prepare(`SELECT fingerprint, job_id, warnings FROM idempotency WHERE account = ?1 AND key = ?2`)
+    .bind(account, key)
+    .first<{ fingerprint: string; job_id: string; warnings: string }>()
+}
+
+const taskColumns = `tasks.id AS task, tasks.kind, tasks.state AS task_state, tasks.attempt, tasks.lost, tasks.starts_failed, tasks.not_before,
+  CASE WHEN tasks.state = 'queued' AND tasks.lost > 0 THEN json_extract(tasks.timeline, '$[#-1].error') END AS lost_to`
+const joined = `FROM jobs JOIN tasks ON tasks.job = jobs.id`
+/** Whole rows of jobs with their tasks; a WHERE follows. */
+export const withTask = `SELECT jobs.*, ${taskColumns} ${joined}`
+
+/**
+ * How many queued tasks stand before a queued one, in the same round trip; null for one that does not wait. Counted to a
+ * bound: D1 serves one statement at a time, and everybody whose job waits keeps asking.
+ */
+const position = `CASE WHEN tasks.state = 'queued' THEN (
+    SELECT COUNT(*) FROM (
+      SELECT 1 FROM tasks AS other WHERE other.state = 'queued' AND other.priority > tasks.priority
+      UNION ALL
+      SELECT 1 FROM tasks AS other
+        WHERE other.state = 'queued' AND other.priority = tasks.priority AND other.job < tasks.job
+      LIMIT ${MAX_QUEUE_POSITION}))
+  END AS position`
+
+/** Another account's job is as absent as a missing one (I16). */
+export function findJob(db: D1Database, account: string, id: number) {
+  return db
+    .prepare(
+      `SELECT jobs.*, ${taskColumns}, ${position} ${joined} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
+    )
+    .bind(id, account)
+    .first<JobWithTask & { position: number | null }>()
+}
+
+export function findJobByBackendId(db: D1Database, jobId: string) {
+  return db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTask>()
+}
+
+/** Only while the job has not ended: what has ended never changes (I2). */
+export async function setWarnings(db: D1Database, jobId: string, warnings: string): Promise<void> {
+  await db
+    .prepare(`UPDATE jobs SET warnings = ?2 WHERE job_id = ?1 AND finished_at IS NULL`)
+    .bind(jobId, warnings)
+    .run()
+}
+
+export async function listOverdueJobs(db: D1Database, now: number, limit: number): Promise<{ task: string }[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT tasks.id AS task FROM jobs JOIN tasks ON tasks.job = jobs.id
+       WHERE jobs.finished_at IS NULL AND jobs.state IN ('queued', 'running') AND jobs.deadline_at < ?1 LIMIT ?2`,
+    )
+    .bind(now, limit)
+    .all<{ task: string }>()
+  return results
+}
+
+/** The envelopes of jobs that ended long enough ago: nobody will need these credentials again. */
+export async function forgetSecrets(db: D1Database, endedBefore: number): Promise<void> {
+  await db
+    .prepare(`UPDATE jobs SET sealed = NULL WHERE sealed IS NOT NULL AND finished_at < ?1`)
+    .bind(endedBefore)
+    .run()
+}
+
+export async function forgetIdempotency(db: D1Database, createdBefore: number): Promise<void> {
+  await db.prepare(`DELETE FROM idempotency WHERE created_at < ?1`).bind(createdBefore).run()
+}
+
+/** Jobs whose own-store outputs have been kept long enough. */
+export async function listExpiredOutputs(
+  db: D1Database,
+  endedBefore: number,
+  limit: number,
+): Promise<Pick<JobRow, 'id' | 'account' | 'job_id'>[]> {
+  const { results } = await db
+    .prepare(`SELECT id, account, job_id FROM jobs WHERE finished_at < ?1 AND outputs IS NOT NULL LIMIT ?2`)
+    .bind(endedBefore, limit)
+    .all<Pick<JobRow, 'id' | 'account' | 'job_id'>>()
+  return results
+}
+
+/** The objects are gone, so no address of them is given any more. */
+export async function forgetOutputs(db: D1Database, id: number): Promise<void> {
+  await db.prepare(`UPDATE jobs SET outputs = NULL, poster = NULL WHERE id = ?1`).bind(id).run()
+}
+
+/** Records of jobs that ended long ago; their tasks go with them. Their outputs were removed before. */
+export async function deleteOldJobs(db: D1Database, endedBefore: number, limit: number): Promise<void> {
+  await db
+    .prepare(`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE finished_at < ?1 AND outputs IS NULL LIMIT ?2)`)
+    .bind(endedBefore, limit)
+    .run()
+}
+
+/** Nobody sees the job any more. Only one that has ended: true when there was such a job. */
+export async function markDeleted(db: D1Database, account: string, id: number, now: number): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `UPDATE jobs SET deleted_at = ?3
+       WHERE id = ?1 AND account = ?2 AND state IN ('completed', 'failed', 'cancelled') AND deleted_at IS NULL
+       RETURNING id`,
+    )
+    .bind(id, account, now)
+    .first()
+  return row !== null
+}
+
+export async function listDeletedJobs(
+  db: D1Database,
+  limit: number,
+): Promise<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, account, job_id, finished_at FROM jobs WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?1`,
+    )
+    .bind(limit)
+    .all<Pick<JobRow, 'id' | 'account' | 'job_id' | 'finished_at'>>()
+  return results
+}
+
+/** The record, its tasks with it, and its secrets. */
+export async function deleteJob(db: D1Database, id: number): Promise<void> {
+  await db.prepare(`DELETE FROM jobs WHERE id = ?1 AND deleted_at IS NOT NULL`).bind(id).run()
+}
+
+interface Sealed {
+  id: number
+  account: string
+  job_id: string
+  sealed: string
+  config: string
+}
+
+/** Envelopes that another key than this one wraps, or an older version sealed, in the order of ids. */
+export async function listSealedWithOthers(
+  db: D1Database,
+  keyId: string,
+  after: number,
+  limit: number,
+): Promise<Sealed[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT id, account, job_id, sealed, config FROM jobs
+       WHERE id > ?2 AND sealed IS NOT NULL
+         AND (json_extract(sealed, '$.kid') <> ?1 OR json_extract(sealed, '$.v') = 1) ORDER BY id LIMIT ?3`,
+    )
+    .bind(keyId, after, limit)
+    .all<Sealed>()
+  return results
+}
+
+export async function replaceSealed(db: D1Database, before: Sealed, sealed: string): Promise<void> {
+  await db
+    .prepare(`UPDATE jobs SET sealed = ?3 WHERE id = ?1 AND sealed = ?2`)
+    .bind(before.id, before.sealed, sealed)
+    .run()
+}

@@ -1,0 +1,68 @@
+// In charge of: the SQL of shares, one statement a function.
+// Not in charge of: tokens (shareAccess.ts), the public shape (shares/shareRoutes.ts).
+import type { JobWithTask } from './jobs.ts'
+import { withTask } from './jobs.ts'
+
+export interface ShareRow {
+  id: string
+  job: number
+  title: string
+  /** Milliseconds since 1970. */
+  created_at: number
+  expires_at: number
+}
+
+/**
+ * False where the job has `maximum` shares in force, counted in the statement that inserts, so no race exceeds it; and where it was
+ * deleted meanwhile.
+ */
+export async function insertShare(db: D1Database, share: ShareRow, maximum: number): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `INSERT INTO shares (id, job, title, created_at, expires_at)
+       SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT COUNT(*) FROM shares WHERE job = ?2 AND expires_at > ?4) < ?6
+         AND EXISTS (SELECT 1 FROM jobs WHERE id = ?2 AND deleted_at IS NULL)
+       RETURNING id`,
+    )
+    .bind(share.id, share.job, share.title, share.created_at, share.expires_at, maximum)
+    .first()
+  return row !== null
+}
+
+/** In force, newest first. */
+export async function listShares(db: D1Database, job: number, now: number, limit: number): Promise<ShareRow[]> {
+  const { results } = await db
+    .prepare(`SELECT * FROM shares WHERE job = ?1 AND expires_at > ?2 ORDER BY created_at DESC, id LIMIT ?3`)
+    .bind(job, now, limit)
+    .all<ShareRow>()
+  return results
+}
+
+/** False when the job has no such share. */
+export async function deleteShare(db: D1Database, job: number, id: string): Promise<boolean> {
+  return (await db.prepare(`DELETE FROM shares WHERE job = ?1 AND id = ?2 RETURNING id`).bind(job, id).first()) !== null
+}
+
+/** A share in force with its job, while that has outputs and is not deleted; in one round trip. */
+export async function findShared(
+  db: D1Database,
+  id: string,
+  now: number,
+): Promise<{ share: ShareRow; job: JobWithTask } | null> {
+  const [shares, jobs] = await db.batch([
+    db.prepare(`SELECT * FROM shares WHERE id = ?1 AND expires_at > ?2`).bind(id, now),
+    db
+      .prepare(
+        `${withTask} WHERE jobs.id = (SELECT job FROM shares WHERE id = ?1)
+         AND jobs.state = 'completed' AND jobs.deleted_at IS NULL AND jobs.outputs IS NOT NULL`,
+      )
+      .bind(id),
+  ])
+  const share = shares?.results[0] as ShareRow | undefined
+  const job = jobs?.results[0] as JobWithTask | undefined
+  return share && job ? { share, job } : null
+}
+
+export async function forgetShares(db: D1Database, expiredBefore: number): Promise<void> {
+  await db.prepare(`DELETE FROM shares WHERE expires_at < ?1`).bind(expiredBefore).run()
+}

@@ -1,0 +1,86 @@
+// In charge of: the SQL of upload tokens, one statement a function. How many uploads each began is counted by triggers
+// (migrations/0012).
+// Not in charge of: whether one more upload may begin (uploads.ts).
+
+export interface TokenRow {
+  id: string
+  account: string
+  key_id: string
+  /** Of a key of the configuration, which has no row; else null. */
+  key_hash: string | null
+  name: string
+  /** Of each file. */
+  max_bytes: number
+  max_files: number
+  files: number
+  created_at: number
+  expires_at: number
+}
+
+/** A token with what its key says now. */
+export interface TokenWithKey extends TokenRow {
+  revoked_at: number | null
+  requests_per_minute: number | null
+}
+
+export function findToken(db: D1Database, id: string): Promise<TokenWithKey | null> {
+  return db
+    .prepare(
+      `SELECT upload_tokens.*, api_keys.revoked_at, api_keys.requests_per_minute
+       FROM upload_tokens LEFT JOIN api_keys ON api_keys.id = upload_tokens.key_id WHERE upload_tokens.id = ?1`,
+    )
+    .bind(id)
+    .first<TokenWithKey>()
+}
+
+/**
+ * Counted in the statement that inserts: no race exceeds the bound, and a revoked key that an isolate still trusts issues none.
+ * → false where there are too many, or the key is revoked
+ */
+export async function insertToken(db: D1Database, token: Omit<TokenRow, 'files'>, maximum: number): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `INSERT INTO upload_tokens (id, account, key_id, key_hash, name, max_bytes, max_files, created_at, expires_at)
+       SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+       WHERE (SELECT COUNT(*) FROM (SELECT 1 FROM upload_tokens WHERE account = ?2 LIMIT ?10)) < ?10
+         AND (SELECT revoked_at FROM api_keys WHERE id = ?3) IS NULL
+       RETURNING id`,
+    )
+    .bind(
+      token.id,
+      token.account,
+      token.key_id,
+      token.key_hash,
+      token.name,
+      token.max_bytes,
+      token.max_files,
+      token.created_at,
+      token.expires_at,
+      maximum,
+    )
+    .first()
+  return row !== null
+}
+
+/** Whether that upload was begun with that token. */
+export async function isUploadOfToken(db: D1Database, number: number, id: string): Promise<boolean> {
+  return (await db.prepare(`SELECT 1 FROM uploads WHERE number = ?1 AND token = ?2`).bind(number, id).first()) !== null
+}
+
+/** What it brought stays. → false where the account has no such token */
+export async function deleteToken(db: D1Database, account: string, id: string): Promise<boolean> {
+  const row = await db
+    .prepare(`DELETE FROM upload_tokens WHERE id = ?1 AND account = ?2 RETURNING id`)
+    .bind(id, account)
+    .first()
+  return row !== null
+}
+
+export async function deleteExpiredTokens(db: D1Database, now: number, limit: number): Promise<void> {
+  await db
+    .prepare(
+      `DELETE FROM upload_tokens WHERE id IN (SELECT id FROM upload_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)`,
+    )
+    .bind(now, limit)
+    .run()
+}

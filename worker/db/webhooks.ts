@@ -1,0 +1,88 @@
+// In charge of: the SQL of webhook deliveries, one statement a function.
+// Not in charge of: sending them (webhooks.ts).
+import type { TaskLife } from '#contract/task/lifecycle.ts'
+
+/** One try. */
+export interface Try {
+  at: number
+  status: number | null
+  error: string | null
+  milliseconds: number
+}
+
+export interface WebhookRow {
+  id: string
+  job: number
+  event: string
+  state: 'pending' | 'delivered' | 'failed'
+  tries: number
+  next_at: number
+  log: string
+  created_at: number
+  updated_at: number
+}
+
+/** In one batch behind the transition that ends the job: once for each end, whoever else tries. */
+export function insertWebhook(
+  db: D1Database,
+  task: { id: string; job: number },
+  next: TaskLife,
+  event: string,
+  now: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO webhooks (id, job, event, state, next_at, created_at, updated_at)
+       SELECT ?1, ?2, ?3, 'pending', ?4, ?4, ?4
+       WHERE EXISTS (SELECT 1 FROM tasks WHERE id = ?5 AND state = ?6 AND attempt = ?7 AND lost = ?8)
+       ON CONFLICT (job, event) DO NOTHING`,
+    )
+    .bind(`msg_${crypto.randomUUID()}`, task.job, event, now, task.id, next.state, next.attempt, next.lost)
+}
+
+export async function listWebhooks(db: D1Database, job: number): Promise<WebhookRow[]> {
+  const { results } = await db
+    .prepare(`SELECT * FROM webhooks WHERE job = ?1 ORDER BY created_at LIMIT 100`)
+    .bind(job)
+    .all<WebhookRow>()
+  return results
+}
+
+/** What one try came to; nothing where another try, or a replay, was first. */
+export async function recordTry(
+  db: D1Database,
+  before: WebhookRow,
+  after: { state: WebhookRow['state']; nextAt: number; log: string; now: number },
+): Promise<void> {
+  await db
+    .prepare(
+      `UPDATE webhooks SET state = ?2, tries = tries + 1, next_at = ?3, log = ?4, updated_at = ?5
+       WHERE id = ?1 AND state = 'pending' AND tries = ?6 AND updated_at = ?7`,
+    )
+    .bind(before.id, after.state, after.nextAt, after.log, after.now, before.tries, before.updated_at)
+    .run()
+}
+
+/** Due now, with all its tries before it. False when the job has no such delivery. */
+export async function replayWebhook(db: D1Database, job: number, id: string, now: number): Promise<boolean> {
+  const row = await db
+    .prepare(
+      `UPDATE webhooks SET state = 'pending', tries = 0, next_at = ?3, updated_at = ?3 WHERE job = ?1 AND id = ?2
+       RETURNING id`,
+    )
+    .bind(job, id, now)
+    .first()
+  return row !== null
+}
+
+/** Jobs whose deliveries have been due for a while: their courier may have been lost. */
+export async function listLateWebhooks(db: D1Database, dueBefore: number, limit: number): Promise<string[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT DISTINCT jobs.job_id FROM webhooks JOIN jobs ON jobs.id = webhooks.job
+       WHERE webhooks.state = 'pending' AND webhooks.next_at < ?1 LIMIT ?2`,
+    )
+    .bind(dueBefore, limit)
+    .all<{ job_id: string }>()
+  return results.map((row) => row.job_id)
+}

@@ -1,0 +1,95 @@
+// In charge of: all outputs of a job in the own store as one tar, at a signed address:
+// /a/<expiry>.<signature>/<account>/<job_id>/<name>.tar.
+// Not in charge of: what is in it (tarArchive.ts).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { inputName } from '#contract/job/paths/inputAddress.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { outputProvider } from '#contract/job/validateJob.ts'
+import { measure, streamArchive } from './tarArchive.ts'
+import type { AppEnv } from '../http/context.ts'
+import type { JobWithTask } from '../db/jobs.ts'
+import { findJobByBackendId } from '../db/jobs.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { contentRange, parseRange } from '../util/byteRange.ts'
+import { nameOfInput } from '../db/searchText.ts'
+import { sign, verify } from '../secrets/hmac.ts'
+import { sharing } from './objectRoutes.ts'
+
+const signed = (account: string, jobId: string, name: string, expiry: string): string =>
+  JSON.stringify([account, jobId, name, expiry])
+
+function isArchived(job: JobWithTask): boolean {
+  return (
+    job.state === 'completed' &&
+    job.kind === 'transcode' &&
+    job.outputs !== null &&
+    job.deleted_at === null &&
+    outputProvider(JSON.parse(job.config) as JobConfig) === 'vendor-store'
+  )
+}
+
+/** Null where the outputs are not finished, or in another store. `until` in milliseconds since 1970. */
+export async function archiveAddress(env: Env, job: JobWithTask, base: string, until: number): Promise<string | null> {
+  if (!isArchived(job)) return null
+  const config = JSON.parse(job.config) as JobConfig
+  const name = `${inputName(job.input_name ?? nameOfInput(config, null))}.tar`
+  const expiry = String(Math.floor(until / 1000))
+  const signature = await sign(env, 'archive', signed(job.account, job.job_id, name, expiry))
+  return `${base}/a/${expiry}.${signature}/${[job.account, job.job_id, name].map(encodeURIComponent).join('/')}`
+}
+
+/** Forged, expired and malformed look the same. */
+async function isGranted(c: Context<AppEnv>, account: string, jobId: string, name: string): Promise<boolean> {
+  const [, expiry, signature] = /^(\d{1,12})\.([\w-]{43})$/.exec(c.req.param('grant') ?? '') ?? []
+  if (!expiry || !signature || Number(expiry) * 1000 <= Date.now()) return false
+  return verify(c.env, 'archive', signed(account, jobId, name, expiry), signature)
+}
+
+export const archives = new Hono<AppEnv>().get('/:grant/:account/:job/:name', async (c) => {
+  const { account, job: jobId, name } = c.req.param()
+  if (!(await isGranted(c, account, jobId, name))) {
+    throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
+      headers: sharing,
+    })
+  }
+  const job = await findJobByBackendId(c.env.DB, jobId)
+  if (job === null || !isArchived(job)) throw gone()
+  const archived = {
+    account,
+    jobId,
+    attempt: job.attempt,
+    directory: name.replace(/\.tar$/, ''),
+    finishedAt: job.finished_at ?? 0,
+  }
+  const measured = await measure(c.env, archived)
+  if (measured === null) throw gone()
+  const { size, etag } = measured
+  const headers = new Headers({
+    ...sharing,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-disposition': `attachment; filename="${name}"`,
+    'content-type': 'application/x-tar',
+    'x-content-type-options': 'nosniff',
+    etag,
+  })
+  if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers })
+  // RFC 9110 §13.1.5, §14.2: a download that broke off goes on where it was, as long as it is the same archive.
+  const isRanged = c.req.method === 'GET' && (c.req.header('if-range') ?? etag) === etag
+  const range = isRanged ? parseRange(c.req.header('range'), size) : 'whole'
+  if (range === 'unsatisfiable') {
+    throw new RequestError('range_not_satisfiable', `The archive has ${size} bytes.`, {
+      headers: { ...sharing, 'content-range': contentRange(null, size) },
+    })
+  }
+  const span = range === 'whole' ? { offset: 0, length: size } : range
+  headers.set('content-length', String(span.length))
+  if (range !== 'whole') headers.set('content-range', contentRange(span, size))
+  const body = c.req.method === 'HEAD' ? null : streamArchive(c.env, archived, span)
+  return new Response(body, { status: range === 'whole' ? 200 : 206, headers })
+})
+
+function gone(): RequestError {
+  return new RequestError('not_found', notFound().message, { headers: sharing })
+}

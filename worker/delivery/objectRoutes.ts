@@ -1,0 +1,101 @@
+// In charge of: own-store outputs behind a signed, expiring prefix: /o/<expiry>.<signature>/<account>/<job_id>/<path…>; of a
+// share: /o/<expiry>s.<signature>/….
+// The signature is in the path, so that relative addresses in a playlist keep it.
+// Not in charge of: Range and conditions (serveObject.ts).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { decodeElements } from '../util/pathSegments.ts'
+import type { AppEnv } from '../http/context.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { sign, verify } from '../secrets/hmac.ts'
+import { withinSeconds } from '../storage/cacheControl.ts'
+import { ownPrefix } from '../storage/registry.ts'
+import { keyBelow } from '../storage/keyBelow.ts'
+import { StoreError } from '../storage/objectStore.ts'
+import { answerStored } from './serveObject.ts'
+
+/** Players on any origin read segments; nothing here depends on cookies. */
+export const sharing = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Accept-Ranges, Content-Length, Content-Range, Content-Type, ETag, Last-Modified',
+  'cross-origin-resource-policy': 'cross-origin',
+  'timing-allow-origin': '*',
+}
+
+const preflight = {
+  ...sharing,
+  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  'access-control-allow-headers': 'Range, If-Match, If-None-Match, If-Range, If-Modified-Since, If-Unmodified-Since',
+  'access-control-max-age': '86400',
+}
+
+/** Which objects an address opens: all of the job's, or what a share plays: not the report, which has the owner's settings. */
+type Scope = 'object' | 'shared'
+
+const REPORT = /(?:^|\/)job\.json$/
+
+/** `expiresAt` in unix seconds. Everything of the scope is readable until then by whoever has one address. */
+export async function objectAddress(
+  env: Env,
+  baseUrl: string,
+  { account, jobId, path }: { account: string; jobId: string; path: string },
+  { expiresAt, scope }: { expiresAt: number; scope: Scope },
+): Promise<string> {
+  const expiry = String(Math.floor(expiresAt))
+  const signature = await sign(env, scope, `${account}/${jobId}/${expiry}`)
+  const elements = [account, jobId, ...path.split('/')].map(encodeURIComponent)
+  return `${baseUrl}/o/${expiry}${scope === 'shared' ? 's' : ''}.${signature}/${elements.join('/')}`
+}
+
+interface Grant {
+  account: string
+  jobId: string
+  path: string
+  secondsLeft: number
+}
+
+/** Null for whatever is not an address of ours in force: forged, expired and malformed look the same. */
+async function granted(c: Context<AppEnv>): Promise<Grant | null> {
+  const [, , grant = '', ...rest] = new URL(c.req.url).pathname.split('/')
+  const elements = decodeElements(rest)
+  const [, expiry, mark, signature] = /^(\d{1,12})(s?)\.([\w-]{43})$/.exec(grant) ?? []
+  if (!elements || !expiry || !signature) return null
+  const [account = '', jobId = '', ...names] = elements
+  const scope: Scope = mark === 's' ? 'shared' : 'object'
+  if (!(await verify(c.env, scope, `${account}/${jobId}/${expiry}`, signature))) return null
+  const path = names.join('/')
+  if (scope === 'shared' && REPORT.test(path)) return null
+  const secondsLeft = Number(expiry) - Math.floor(Date.now() / 1000)
+  return secondsLeft > 0 ? { account, jobId, path, secondsLeft } : null
+}
+
+/** @throws RequestError 404 for a name that no object can have, as for one that none has */
+function keyOf({ account, jobId, path }: Grant): string {
+  try {
+    return keyBelow(ownPrefix(account, jobId), path, 'vendor-store', 'read')
+  } catch (error) {
+    if (error instanceof StoreError)
+      throw new RequestError('not_found', notFound().message, { headers: { ...sharing } })
+    throw error
+  }
+}
+
+export const objects = new Hono<AppEnv>()
+
+objects.options('/*', (c) => c.body(null, 204, preflight))
+
+objects.get('/*', async (c) => {
+  const grant = await granted(c)
+  if (!grant || grant.path === '') {
+    throw new RequestError('forbidden', 'This address is invalid or has expired. Read the job again for a new one.', {
+      headers: { ...sharing },
+    })
+  }
+  return answerStored(c, keyOf(grant), (object) => ({
+    ...sharing,
+    // Nothing is kept for longer than its address is valid. Objects of older versions say nothing themselves.
+    'cache-control': object
+      ? withinSeconds(object.httpMetadata?.cacheControl ?? 'private', grant.secondsLeft)
+      : 'no-store',
+  }))
+})

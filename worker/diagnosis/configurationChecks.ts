@@ -1,0 +1,95 @@
+// In charge of: settings and secrets that can be read and are probably not what was meant. Ids of keys are told, keys never.
+// Not in charge of: settings that cannot be read (env.ts): with one of those no request gets here.
+import type { Check } from '#contract/api/diagnosis.ts'
+import type { Settings } from '../env.ts'
+import { open, ringIds, seal } from '../secrets/vault.ts'
+import type { Found } from './runCheck.ts'
+import { check, fault, ok, warning } from './runCheck.ts'
+
+const SECRET_CHARACTERS = 32
+/** `openssl rand -base64 24` has as many. */
+const ADMIN_CHARACTERS = 32
+
+export function checkSecrets(env: Env): Promise<Check> {
+  const put = 'Make one (openssl rand -base64 32) and set it: npx wrangler secret put'
+  return check('secrets', put, () => {
+    if (env.SERVICE_SECRET.length < SECRET_CHARACTERS) {
+      return fault(`SERVICE_SECRET has fewer than ${SECRET_CHARACTERS} characters.`, `${put} SERVICE_SECRET.`)
+    }
+    if (env.ADMIN_KEY.length < ADMIN_CHARACTERS) {
+      return warning(`ADMIN_KEY has fewer than ${ADMIN_CHARACTERS} characters.`, `${put} ADMIN_KEY.`)
+    }
+    if (env.ADMIN_KEY === env.SERVICE_SECRET) {
+      return fault('ADMIN_KEY and SERVICE_SECRET are the same.', `${put} ADMIN_KEY.`)
+    }
+    return ok('SERVICE_SECRET and ADMIN_KEY are set and long enough.')
+  })
+}
+
+/** Seals and opens. */
+export function checkVault(env: Env): Promise<Check> {
+  const remedy =
+    'VAULT_KEYS must be id:<base64 of 32 bytes>, comma-separated: echo "k1:$(openssl rand -base64 32)" makes one; npx wrangler secret put VAULT_KEYS.'
+  return check('vault', remedy, async () => {
+    const ids = await ringIds(env)
+    const value = crypto.randomUUID()
+    const sealed = await seal(env, 'admin', 'diagnosis', 'probe', value)
+    if ((await open<string>(env, 'admin', 'diagnosis', 'probe', sealed)) !== value) {
+      return fault('What was sealed did not open again.', remedy)
+    }
+    const twice = ids.filter((id, index) => ids.indexOf(id) !== index)
+    if (twice.length > 0) return fault(`VAULT_KEYS has two keys with the id ${twice[0]}.`, remedy)
+    return ok(`Sealed and opened with ${ids[0]}${ids.length > 1 ? `; ${ids.slice(1).join(', ')} still open` : ''}.`)
+  })
+}
+
+export function checkEgress(env: Env, { egress, transcoderUrls, allowPrivateHosts }: Settings): Promise<Check> {
+  const hosts = [...allowPrivateHosts].join(', ')
+  return check('egress', '', (): Found => {
+    if (egress === 'pinned' && !env.INTERNAL_TOKEN) {
+      return fault(
+        'EGRESS is "pinned", which only npm start guarantees: nothing here keeps jobs from private addresses.',
+        'Set EGRESS = "platform" in wrangler.toml and deploy.',
+      )
+    }
+    if (egress === 'listed' && transcoderUrls.length === 0) {
+      return warning(
+        `EGRESS is "listed": jobs reach ${hosts === '' ? 'no host at all' : `only ${hosts}`}.`,
+        'On Cloudflare set EGRESS = "platform", unless that is what you want.',
+      )
+    }
+    if (egress === 'platform' && hosts !== '') {
+      return warning(
+        `ALLOW_PRIVATE_HOSTS lets jobs ask for ${hosts}.`,
+        'Leave ALLOW_PRIVATE_HOSTS empty in production.',
+      )
+    }
+    return ok(`Private addresses are refused (${egress})${hosts === '' ? '' : `, but for ${hosts}`}.`)
+  })
+}
+
+/** @param origin of the request, as the client called it */
+export function checkSettings(env: Env, settings: Settings, origin: string): Promise<Check> {
+  return check('settings', '', (): Found => {
+    const { baseUrl, transcoderUrls } = settings
+    if (baseUrl !== null && (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))) {
+      return fault(
+        `BASE_URL ("${baseUrl}") is no address: every address that the service gives out is wrong.`,
+        'Set BASE_URL to the public address, like https://transcode.example.com, or leave it empty.',
+      )
+    }
+    if (baseUrl !== null && new URL(baseUrl).origin !== origin) {
+      return warning(
+        `BASE_URL is ${baseUrl}, and this request came to ${origin}: downloads lead to the former.`,
+        'Right where a proxy or a second domain stands in between; else correct BASE_URL, or leave it empty.',
+      )
+    }
+    if (env.API_KEY && transcoderUrls.length === 0) {
+      return warning(
+        'API_KEY is set: a key that is in no list of keys, has no quotas and cannot be revoked.',
+        'Leave API_KEY empty in production and issue keys (docs/operating.md, "A key").',
+      )
+    }
+    return ok(`${settings.maxSlots} slots, a lease of ${settings.leaseMs / 1000} s.`)
+  })
+}

@@ -1,0 +1,126 @@
+// In charge of: who a request comes from (specification 5: HTTP Basic, the user name is the API key).
+// Not in charge of: issuing keys (admin/apiKeyRoutes.ts), attempt tokens (attemptToken.ts).
+import { createMiddleware } from 'hono/factory'
+import { settings } from '../env.ts'
+import type { KeyHook } from '../webhooks/webhookAddress.ts'
+import type { AppEnv } from './context.ts'
+import { findKey, touchKey } from '../db/apiKeys.ts'
+import { RequestError } from './requestError.ts'
+import { askPlatform, takeRequest } from './rateLimit.ts'
+import { sign, verify } from '../secrets/hmac.ts'
+
+export interface Identity {
+  account: string
+  keyId: string
+  scopes: string[]
+  priority: number
+  /** Null = the deployment's default. */
+  requestsPerMinute: number | null
+  hook: KeyHook | null
+}
+
+/** A revoked key stops within this time: so long an isolate trusts what it looked up. */
+const TRUST_MS = 60_000
+const MAX_TRUSTED = 10_000
+/** Last use is for people, not for accounting: so much older it is written anew. */
+const TOUCH_MS = 3600_000
+const trusted = new Map<string, { identity: Identity; until: number }>()
+
+/** Compared with when no key has that id, so that the answer takes as long as for a wrong secret. */
+const NOBODY = 'A'.repeat(43)
+
+/** `sp_<id>.<secret>`: 12 and 43 characters of base64url. */
+const KEY = /^(sp_[A-Za-z0-9_-]{12})\.[A-Za-z0-9_-]{43}$/
+
+export const hashKey = (env: Env, key: string) => sign(env, 'api-key', key)
+
+async function identify(env: Env, key: string): Promise<Identity | null> {
+  const hash = await hashKey(env, key)
+  const known = trusted.get(hash)
+  if (known && known.until > Date.now()) return known.identity
+  const identity = await lookUp(env, key)
+  if (identity) {
+    if (trusted.size >= MAX_TRUSTED) trusted.clear()
+    trusted.set(hash, { identity, until: Date.now() + TRUST_MS })
+  }
+  return identity
+}
+
+const plain = { priority: 0, requestsPerMinute: null, hook: null } as const
+
+async function lookUp(env: Env, key: string): Promise<Identity | null> {
+  // Keys of the configuration: hashed on both sides, so the comparison tells nothing by its time.
+  if (env.ADMIN_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.ADMIN_KEY)))) {
+    return { account: 'admin', keyId: 'admin', scopes: ['admin'], ...plain }
+  }
+  if (env.API_KEY && (await verify(env, 'api-key', key, await hashKey(env, env.API_KEY)))) {
+    return { account: 'default', keyId: 'configured', scopes: ['jobs'], ...plain }
+  }
+  const id = KEY.exec(key)?.[1]
+  const row = id === undefined ? null : await findKey(env.DB, id)
+  const right = await verify(env, 'api-key', key, row?.hash ?? NOBODY)
+  if (!row || !right || row.revoked_at !== null) return null
+  const now = Date.now()
+  if (now - (row.last_used_at ?? 0) >= TOUCH_MS) await touchKey(env.DB, row.id, now)
+  return {
+    account: row.account,
+    keyId: row.id,
+    scopes: row.scopes.split(','),
+    priority: row.priority,
+    requestsPerMinute: row.requests_per_minute,
+    hook: row.webhook_url === null ? null : { keyId: row.id, shown: row.webhook_url, sealed: row.webhook_sealed },
+  }
+}
+
+/** The user name of HTTP Basic (RFC 7617). The password is ignored: samples send one character or none (5.3). */
+function basicUser(header: string | undefined): string | null {
+  const encoded = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(header ?? '')?.[1]
+  if (encoded === undefined) return null
+  try {
+    const pair = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
+    const colon = pair.indexOf(':')
+    const user = colon < 0 ? pair : pair.slice(0, colon)
+    return user === '' || user.length > 200 ? null : user
+  } catch {
+    return null
+  }
+}
+
+/** @throws RequestError 503 while a setting cannot be read: a bound would be a guess */
+export function requireSettings(env: Env): void {
+  const { problems } = settings(env)
+  if (problems.length > 0) {
+    throw new RequestError('unavailable', `This service is not configured: ${problems.join('; ')}.`)
+  }
+}
+
+/** Lets a request through with a key of the given scope, and says for which account. */
+export function authenticate(scope: 'jobs' | 'admin') {
+  return createMiddleware<AppEnv>(async (c, next) => {
+    const key = basicUser(c.req.header('authorization'))
+    const identity = key === null ? null : await identify(c.env, key)
+    if (!identity) {
+      // A dashboard's fetch would otherwise make the browser open its own dialog over the page.
+      const quiet = c.req.header('sec-fetch-mode') === 'cors'
+      throw new RequestError(
+        'unauthorized',
+        key === null
+          ? 'Send your API key as the user name of HTTP Basic authentication (curl: -u YOUR_KEY:).'
+          : 'This API key is unknown or was revoked.',
+        quiet ? {} : { headers: { 'www-authenticate': 'Basic realm="Splicepoint", charset="UTF-8"' } },
+      )
+    }
+    requireSettings(c.env)
+    await askPlatform(c.env, identity.keyId)
+    takeRequest(identity.keyId, identity.requestsPerMinute ?? settings(c.env).requestsPerMinute, Date.now())
+    if (!identity.scopes.includes(scope)) {
+      throw new RequestError('forbidden', `This key is not permitted to do that: it lacks the scope "${scope}".`)
+    }
+    c.set('account', identity.account)
+    c.set('keyId', identity.keyId)
+    c.set('scopes', identity.scopes)
+    c.set('priority', identity.priority)
+    c.set('hook', identity.hook)
+    return next()
+  })
+}

@@ -1,0 +1,61 @@
+// In charge of: reading a JSON body of bounded size, with errors that say what to send instead.
+import type { Context } from 'hono'
+import type { AppEnv } from './context.ts'
+import { RequestError } from './requestError.ts'
+
+/**
+ * @param empty stands for a body without a byte; absent = that is an error
+ * @returns the parsed value and the text it was parsed from
+ * @throws RequestError 413, 415 or 400
+ */
+export async function readJson(
+  c: Context<AppEnv>,
+  maxBytes: number,
+  empty?: unknown,
+): Promise<{ value: unknown; text: string }> {
+  const type = (c.req.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
+    throw new RequestError(
+      'unsupported_media_type',
+      'The body must be JSON: send the header "Content-Type: application/json" (curl: -H or --json).',
+    )
+  }
+  const text = await readText(c.req.raw.body, Number(c.req.header('content-length') ?? 0), maxBytes)
+  if (text === '' && empty !== undefined) return { value: empty, text }
+  try {
+    return { value: JSON.parse(text) as unknown, text }
+  } catch (error) {
+    // V8 quotes a piece of the body in its message; the body may hold a secret key.
+    const position = /position \d+( \(line \d+ column \d+\))?/.exec(String(error))?.[0]
+    throw new RequestError(
+      'invalid_request',
+      text.trim() === ''
+        ? 'The body is empty; it must be a JSON object.'
+        : `The body is not valid JSON${position === undefined ? ': it ends too early' : ` at ${position}`}.`,
+    )
+  }
+}
+
+/** The same, where no body means `{}`. A proxy may make an empty one of none, in chunks without a length. */
+export async function readOptionalJson(
+  c: Context<AppEnv>,
+  maxBytes: number,
+): Promise<{ value: unknown; text: string }> {
+  const isNone = c.req.raw.body === null || c.req.header('content-length') === '0'
+  return isNone ? { value: {}, text: '' } : readJson(c, maxBytes, {})
+}
+
+async function readText(body: ReadableStream<Uint8Array> | null, announced: number, maxBytes: number): Promise<string> {
+  const tooLarge = () => new RequestError('too_large', `The body may have at most ${maxBytes} bytes.`)
+  if (announced > maxBytes) throw tooLarge()
+  if (body === null) return ''
+  const decoder = new TextDecoder()
+  let bytes = 0
+  let text = ''
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw tooLarge()
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}

@@ -1,0 +1,113 @@
+// In charge of: turning every failure into the one error shape, once.
+// Not in charge of: which codes exist (contract/errorCodes.ts).
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { Problem, RequestErrorCode } from '#contract/errorCodes.ts'
+import { requestErrors } from '#contract/errorCodes.ts'
+
+export interface RequestErrorOptions {
+  field?: string
+  details?: unknown
+  headers?: Record<string, string>
+}
+
+/** An answer other than success, thrown from anywhere below a route. */
+export class RequestError extends Error {
+  override name = 'RequestError'
+  readonly code: RequestErrorCode
+  readonly options: RequestErrorOptions
+  constructor(code: RequestErrorCode, message: string, options: RequestErrorOptions = {}) {
+    super(message)
+    this.code = code
+    this.options = options
+  }
+}
+
+/** One answer for a missing thing and for another account's (I16). */
+export function notFound(): RequestError {
+  return new RequestError('not_found', 'Not found for this account.')
+}
+
+/** Of an upload token (RFC 6750, 3.1). Browsers open no dialog for it. */
+export function tokenRefused(message: string): RequestError {
+  return new RequestError('unauthorized', message, {
+    headers: { 'www-authenticate': 'Bearer realm="Splicepoint", error="invalid_token"' },
+  })
+}
+
+export function tokenEnded(): RequestError {
+  return tokenRefused('This upload token has expired, or it was revoked. Ask for a new one.')
+}
+
+/** @param allow methods, as the header has them */
+export function notAllowed(allow: string): RequestError {
+  return new RequestError('method_not_allowed', `This route accepts ${allow}.`, { headers: { allow } })
+}
+
+/** 400 with all problems, the first of them as the message. */
+export function invalidBody(problems: Problem[]): RequestError {
+  const [first] = problems
+  const more = problems.length - 1
+  return new RequestError(
+    'invalid_request',
+    (first?.message ?? 'The job is not valid.') +
+      (more > 0 ? ` (and ${more} more ${more === 1 ? 'problem' : 'problems'}, see details)` : ''),
+    { ...(first ? { field: first.field } : {}), details: problems },
+  )
+}
+
+const codeOfStatus: Readonly<Record<number, RequestErrorCode>> = {
+  400: 'invalid_request',
+  401: 'unauthorized',
+  404: 'not_found',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+}
+
+export function errorResponse(error: RequestError): Response {
+  const { field, details, headers } = error.options
+  const body = {
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(field === undefined ? {} : { field }),
+      ...(details === undefined ? {} : { details }),
+    },
+  }
+  return Response.json(body, { status: requestErrors[error.code], headers: headers ?? {} })
+}
+
+/**
+ * D1, R2 and Durable Objects fail now and then for a moment. Where the disk is full (local mode), D1 fails in any statement
+ * that touches it, reads too: the runtime then says "internal error" and logs SQLITE_FULL. No mistake of ours reads so.
+ */
+const AWAY =
+  /overloaded|network connection lost|storage operation exceeded timeout|code was updated|internal error; reference =|we encountered an internal error|failed to get session commit token|SQLITE_(FULL|IOERR|BUSY|CANTOPEN|READONLY)/i
+
+export function isAway(error: unknown): boolean {
+  return error instanceof Error && AWAY.test(error.message)
+}
+
+export function answerError(error: Error, c: Context): Response {
+  if (error instanceof RequestError) return errorResponse(error)
+  if (error instanceof HTTPException) {
+    return errorResponse(new RequestError(codeOfStatus[error.status] ?? 'invalid_request', error.message))
+  }
+  // What it depends on is away: the client may simply ask again.
+  const passing = isAway(error)
+  console.error(
+    JSON.stringify({
+      level: 'error',
+      msg: 'request failed',
+      path: c.req.path.split('/').slice(0, 4).join('/'),
+      error: error.message,
+    }),
+  )
+  return passing
+    ? errorResponse(
+        new RequestError('unavailable', 'The service is busy. Try again in a moment.', {
+          headers: { 'retry-after': '2' },
+        }),
+      )
+    : errorResponse(new RequestError('internal', 'Something went wrong on our side.'))
+}

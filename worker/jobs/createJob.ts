@@ -1,0 +1,165 @@
+// In charge of: putting a validated job into the ledger, once: its row, its task, its idempotency key, in one batch.
+// Not in charge of: validation (contract/job/validateJob.ts), the answer (jobRoutes.ts).
+import type { Problem, Warning } from '#contract/errorCodes.ts'
+import type { JobConfig, JobSecrets } from '#contract/job/validateJob.ts'
+import type { TaskKind } from '#contract/task/lifecycle.ts'
+import {
+  findIdempotency,
+  findJobByBackendId,
+  insertIdempotency,
+  insertJob,
+  insertMetadata,
+  insertTask,
+} from '../db/jobs.ts'
+import { settings } from '../env.ts'
+import { findUpload } from '../db/uploads.ts'
+import { hookProblem } from '../webhooks/webhookAddress.ts'
+import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
+import { nameOfInput, soughtOf } from '../db/searchText.ts'
+import { sign } from '../secrets/hmac.ts'
+import { addressesOf, SECRETS_FIELD, sourceRef } from '../storage/jobStores.ts'
+import { seal } from '../secrets/vault.ts'
+
+/** An accepted job reaches a terminal state within this time (I1). */
+const DEADLINE_MS = 24 * 3600_000
+
+export interface Wish {
+  account: string
+  kind: TaskKind
+  config: JobConfig
+  secrets: JobSecrets
+  warnings: Warning[]
+  /** Whether its webhook_url is the one of its key. */
+  hookOfKey: boolean
+  /** Of its key: higher starts first. */
+  priority: number
+  /** Front-end id of the job that is repeated. */
+  retryOf: number | null
+  /** `request` is what must be the same when the key comes again. */
+  idempotency: { key: string; request: string } | null
+}
+
+export interface Created {
+  id: number
+  jobId: string
+  kind: TaskKind
+  config: JobConfig
+  warnings: Warning[]
+  createdAt: number
+  inputName: string
+  retryOf: number | null
+  /** The key came before; nothing was made. */
+  repeated: boolean
+}
+
+/** @throws RequestError 400 for an upload that is not there or a webhook_url that may not be called, 409 for an idempotency key that was used for another request */
+export async function createJob(env: Env, wish: Wish): Promise<Created> {
+  const { account, config, kind, secrets, warnings, retryOf } = wish
+  const now = Date.now()
+  const source = sourceRef(account, config, secrets)
+  const upload = source.provider === 'file-upload' ? await findUpload(env.DB, account, source.number, now) : null
+  // What the contract cannot judge, since it knows neither the ledger nor the deployment.
+  const problem =
+    source.provider === 'file-upload' && !upload
+      ? noUpload(source.number)
+      : hookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
+  if (problem) {
+    const first = await createdBefore(env, wish)
+    if (first) return first
+    throw invalidBody([problem])
+  }
+  const jobId = crypto.randomUUID()
+  const inputName = nameOfInput(config, upload?.name ?? null)
+  const job = {
+    jobId,
+    account,
+    config: JSON.stringify(config),
+    // Made anew for a repeated job too: an envelope opens for its own job and addresses only.
+    sealed: await seal(env, account, jobId, SECRETS_FIELD, secrets, addressesOf(config)),
+    warnings: JSON.stringify(warnings),
+    priority: wish.priority,
+    now,
+    deadlineAt: now + DEADLINE_MS,
+    retryOf,
+    webhook: config.webhook_url ? (wish.hookOfKey ? ('key' as const) : ('job' as const)) : null,
+    inputName,
+    sought: soughtOf(config, inputName),
+    maxActive: settings(env).maxActiveJobs,
+  }
+  const key = wish.idempotency?.key ?? null
+  const statements = [insertJob(env.DB, job, key), insertTask(env.DB, job, `${jobId}-0`, kind)]
+  if (config.metadata) statements.push(insertMetadata(env.DB, jobId, config.metadata))
+  if (wish.idempotency) {
+    statements.unshift(insertIdempotency(env.DB, job, wish.idempotency.key, await fingerprintOf(env, wish)))
+  }
+  const results = await env.DB.batch<{ id: number }>(statements)
+  const inserted = results[key === null ? 0 : 1]?.results[0]
+  if (inserted)
+    return { id: inserted.id, jobId, kind, config, warnings, createdAt: now, inputName, retryOf, repeated: false }
+  const first = await createdBefore(env, wish)
+  // Neither the key nor the job was inserted: both have the same condition.
+  if (!first) throw tooManyJobs()
+  return first
+}
+
+function noUpload(number: number): Problem {
+  const message = `There is no uploaded file ${number}. Upload it first: POST /uploads returns its number.`
+  return { code: 'upload_not_found', field: 'input', message }
+}
+
+/** What makes two requests the same: a dry run, a repetition and a job are different, whatever they have in common. */
+type Asked = Pick<Wish, 'account' | 'kind' | 'retryOf' | 'idempotency'>
+
+/** Keyed, because the body holds secrets and the hash outlives the request. */
+function fingerprintOf(env: Env, { kind, retryOf, idempotency }: Asked): Promise<string> {
+  const label = kind === 'plan' ? 'idempotency of a dry run' : 'idempotency'
+  return sign(env, retryOf === null ? label : `${label}, retry of ${retryOf}`, idempotency?.request ?? '')
+}
+
+/**
+ * What the same key made before: same request, same answer (I10). It is asked before anything that may have changed since
+ * is judged again: kept credentials, uploads.
+ * @returns null when the key is new, or there is none
+ * @throws RequestError 409 for a key that was used for another body, or for a dry run of it
+ */
+export async function createdBefore(env: Env, asked: Asked): Promise<Created | null> {
+  if (asked.idempotency === null) return null
+  const first = await findIdempotency(env.DB, asked.account, asked.idempotency.key)
+  if (!first) return null
+  if (first.fingerprint !== (await fingerprintOf(env, asked))) {
+    throw new RequestError(
+      'idempotency_conflict',
+      'This Idempotency-Key was already used with a different body or a different dry_run.',
+      { field: 'Idempotency-Key' },
+    )
+  }
+  const job = await findJobByBackendId(env.DB, first.job_id)
+  // Deleted since: its key still does not make a second one.
+  if (!job || job.deleted_at !== null) throw notFound()
+  const config = JSON.parse(job.config) as JobConfig
+  return {
+    id: job.id,
+    jobId: job.job_id,
+    kind: job.kind,
+    config,
+    warnings: JSON.parse(first.warnings) as Warning[],
+    createdAt: job.created_at,
+    inputName: job.input_name ?? nameOfInput(config, null),
+    retryOf: job.retry_of,
+    repeated: true,
+  }
+}
+
+export function readIdempotencyKey(header: string | undefined): string | null {
+  if (header === undefined) return null
+  if (/^[\x21-\x7e]{1,255}$/.test(header)) return header
+  throw new RequestError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+    field: 'Idempotency-Key',
+  })
+}
+
+function tooManyJobs(): RequestError {
+  return new RequestError('quota_exceeded', 'This account has reached its maximum number of active jobs.', {
+    headers: { 'retry-after': '30' },
+  })
+}

@@ -1,0 +1,279 @@
+// In charge of: the public job operations (specification 4): create, read, list, cancel, retry, delete.
+// Not in charge of: validation (contract/job/validateJob.ts), scheduling, what a job becomes.
+import { zValidator } from '@hono/zod-validator'
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { Created as CreatedAnswer, JobRead, ListedJob } from '#contract/api/answers.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { outputProvider } from '#contract/job/validateJob.ts'
+import type { JobState } from '#contract/task/lifecycle.ts'
+import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
+import { isMetadataName, isMetadataValue } from '#contract/job/metadata.ts'
+import { presetOf } from '#contract/job/builtInPresets.ts'
+import { publicStatus } from '#contract/api/status.ts'
+import { authenticate } from '../http/authenticate.ts'
+import { readJson, readOptionalJson } from '../http/jsonBody.ts'
+import type { Created } from './createJob.ts'
+import { createdBefore, createJob, readIdempotencyKey } from './createJob.ts'
+import { apply } from '../scheduler/applyEvent.ts'
+import { withHook } from '../webhooks/webhookAddress.ts'
+import type { AppEnv } from '../http/context.ts'
+import { baseUrl } from '../http/context.ts'
+import { judgeJob } from './validateJobRequest.ts'
+import { listJobs } from '../db/jobList.ts'
+import type { JobWithTask } from '../db/jobs.ts'
+import { findJob, markDeleted } from '../db/jobs.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { purgeJob } from './purgeJob.ts'
+import { refuseQuery } from '../http/validationErrors.ts'
+import { repetitionOf } from './retryJob.ts'
+import { scheduleSoon } from '../scheduler/assignSlots.ts'
+import { folded } from '../db/searchText.ts'
+import { outputsEnd, statusOf } from './jobStatus.ts'
+import { serveEvents } from './serveEvents.ts'
+import { serveLog } from './serveLog.ts'
+import { cursor, limit, pageQuery, searchText } from '../http/pageQuery.ts'
+import { createShare, revokeShare, serveShares } from '../shares/shareRoutes.ts'
+import { replay, serveDeliveries } from '../webhooks/webhookRoutes.ts'
+
+/** Pages of 1,000 objects that a deletion removes at once; the sweep goes on with the rest. */
+const PURGE_PAGES = 5
+
+/** `_auto_generated_id_` as it stands in a path: anything else cannot exist. */
+const jobPath = '/:id{[1-9][0-9]{0,14}}'
+
+const stateNames = ['ready', 'queued', 'running', 'committing', 'completed', 'error', 'failed', 'cancelled'] as const
+const rowStates: Readonly<Record<(typeof stateNames)[number], JobState[]>> = {
+  ready: ['queued', 'completed'],
+  queued: ['queued'],
+  running: ['running', 'committing'],
+  committing: ['committing'],
+  completed: ['completed'],
+  error: ['failed'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+}
+
+/** `name:value`, once or several times. A name has no colon; a value may. */
+const metadata = z._default(
+  z.pipe(
+    z.pipe(
+      z.union([z.string(), z.array(z.string())]),
+      z.transform((given) =>
+        [given].flat().map((pair) => ({
+          name: pair.slice(0, Math.max(0, pair.indexOf(':'))),
+          value: pair.slice(pair.indexOf(':') + 1),
+        })),
+      ),
+    ),
+    z
+      .array(
+        z.object({
+          name: z.string().check(z.refine(isMetadataName)),
+          value: z.string().check(z.refine(isMetadataValue)),
+        }),
+      )
+      .check(z.maxLength(METADATA.members)),
+  ),
+  [],
+)
+
+const listQuery = z.strictObject({
+  limit,
+  cursor,
+  state: z.optional(
+    z.pipe(
+      z.pipe(
+        z.string(),
+        z.transform((text) => text.split(',')),
+      ),
+      z.array(z.enum(stateNames)),
+    ),
+  ),
+  created_from: z.optional(z.iso.datetime({ offset: true })),
+  created_to: z.optional(z.iso.datetime({ offset: true })),
+  search: searchText,
+  metadata,
+})
+
+const time = { expects: 'a date and time with a time zone, such as 2026-11-21T10:00:00Z' }
+const refuseListQuery = refuseQuery({
+  ...pageQuery,
+  search: { expects: 'a string of 1 to 200 characters' },
+  metadata: { expects: `name:value, as in customer:42, at most ${METADATA.members} times` },
+  state: { expects: `one or more of ${stateNames.join(', ')}, separated by commas`, allowed: stateNames },
+  created_from: time,
+  created_to: time,
+})
+
+const createQuery = z.strictObject({ dry_run: z.optional(z.enum(['true', 'false'])) })
+const refuseCreateQuery = refuseQuery({ dry_run: { expects: 'true or false', allowed: ['true', 'false'] } })
+
+export const jobs = new Hono<AppEnv>()
+  .use(authenticate('jobs'))
+
+  // 4.1 Create a job
+  .post('/', zValidator('query', createQuery, refuseCreateQuery), async (c) => {
+    const { value, text } = await readJson(c, MAX_BODY_BYTES)
+    const idempotencyKey = readIdempotencyKey(c.req.header('idempotency-key'))
+    const asked = {
+      account: c.get('account'),
+      kind: c.req.valid('query').dry_run === 'true' ? ('plan' as const) : ('transcode' as const),
+      retryOf: null,
+      idempotency: idempotencyKey === null ? null : { key: idempotencyKey, request: text },
+    }
+    // First, since the preset may have been changed or deleted by now.
+    const first = presetOf(value) === null ? null : await createdBefore(c.env, asked)
+    if (first) return created(c, first)
+    const checked = await judgeJob(c.env, asked.account, value, { baseUrl: baseUrl(c) })
+    const { config, secrets, warnings, hookOfKey } = await withHook(c.env, asked.account, c.get('hook'), checked)
+    const priority = c.get('priority')
+    return created(c, await createJob(c.env, { ...asked, config, secrets, warnings, hookOfKey, priority }))
+  })
+
+  // List: newest first
+  .get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
+    const query = c.req.valid('query')
+    const rows = await listJobs(c.env.DB, c.get('account'), {
+      states: [...new Set((query.state ?? []).flatMap((name) => rowStates[name]))],
+      before: query.cursor === undefined ? null : Number(query.cursor),
+      createdFrom: query.created_from === undefined ? null : Date.parse(query.created_from),
+      createdTo: query.created_to === undefined ? null : Date.parse(query.created_to),
+      search: query.search === undefined ? null : folded(query.search),
+      metadata: query.metadata,
+      limit: query.limit + 1,
+    })
+    const page = rows.slice(0, query.limit)
+    const base = baseUrl(c)
+    return c.json({
+      jobs: await Promise.all(
+        page.map(async (job) => {
+          const config = JSON.parse(job.config) as JobConfig
+          return {
+            _auto_generated_id_: job.id,
+            job_id: job.job_id,
+            input: config.input,
+            cloud: outputProvider(config),
+            updated_at: new Date(job.updated_at).toISOString(),
+            status: await statusOf(c.env, job, base, { until: outputsEnd(job), isShared: false, isListed: true }),
+            metadata: config.metadata ?? {},
+          } satisfies ListedJob
+        }),
+      ),
+      next_cursor: rows.length > query.limit ? String(page.at(-1)?.id) : null,
+    })
+  })
+
+  // 4.2 Read a job
+  .get(jobPath, async (c) => c.json(await read(c.env, await owned(c), baseUrl(c))))
+
+  .post(`${jobPath}/cancel`, async (c) => {
+    const job = await owned(c)
+    const result = await apply(c.env, { id: job.task, jobId: job.job_id }, { type: 'cancel' })
+    // Cancelled before: the caller has what it wanted. Ended otherwise, or already being committed: it has not.
+    if (!result.ok && result.refusal !== 'same') {
+      throw new RequestError(
+        'job_finished',
+        result.refusal === 'impossible'
+          ? 'The job is finishing: its outputs are being published, and it can no longer be cancelled.'
+          : 'The job has already ended.',
+      )
+    }
+    return c.json(await read(c.env, await owned(c), baseUrl(c)))
+  })
+
+  // A new job of the same request; the first one stays as it ended.
+  .post(`${jobPath}/retry`, async (c) => {
+    const job = await owned(c)
+    const { value, text } = await readOptionalJson(c, MAX_BODY_BYTES)
+    const key = readIdempotencyKey(c.req.header('idempotency-key'))
+    const asked = {
+      account: job.account,
+      kind: job.kind,
+      retryOf: job.id,
+      idempotency: key === null ? null : { key, request: text },
+    }
+    // First, since what the repetition is made of may be gone by now.
+    const made =
+      (await createdBefore(c.env, asked)) ??
+      (await createJob(c.env, {
+        ...asked,
+        ...(await repetitionOf(c.env, job, value, { baseUrl: baseUrl(c), hook: c.get('hook') })),
+        priority: c.get('priority'),
+      }))
+    return created(c, made)
+  })
+
+  .get(`${jobPath}/share`, async (c) => serveShares(c, await owned(c)))
+  .post(`${jobPath}/share`, async (c) => createShare(c, await owned(c)))
+  .delete(`${jobPath}/share/:share`, async (c) => revokeShare(c, await owned(c)))
+
+  .get(`${jobPath}/events`, async (c) => serveEvents(c, await owned(c)))
+
+  .get(`${jobPath}/log`, async (c) => serveLog(c, await owned(c)))
+
+  .get(`${jobPath}/webhooks`, async (c) => serveDeliveries(c, await owned(c)))
+  .post(`${jobPath}/webhooks/:webhook/replay`, async (c) => replay(c, await owned(c)))
+
+  .delete(jobPath, async (c) => {
+    const job = await owned(c)
+    if (!(await markDeleted(c.env.DB, job.account, job.id, Date.now()))) {
+      // Deleted by another request meanwhile: gone is gone.
+      await owned(c)
+      throw new RequestError('job_active', 'The job has not ended yet. Cancel it first, or wait.')
+    }
+    c.executionCtx.waitUntil(purgeJob(c.env, job, { left: PURGE_PAGES }).catch(() => false))
+    return c.body(null, 204)
+  })
+
+async function owned(c: Context<AppEnv>): Promise<JobWithTask & { position: number | null }> {
+  const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
+  if (!job) throw notFound()
+  return job
+}
+
+async function read(env: Env, job: JobWithTask, base: string): Promise<JobRead> {
+  return { status: await statusOf(env, job, base), config: JSON.parse(job.config) as JobConfig }
+}
+
+/** 2.5. The only success code that the contract shows is 200. Made from what creation knew, so that a repetition is equal. */
+function created(c: Context<AppEnv>, job: Created): Response {
+  if (!job.repeated) c.executionCtx.waitUntil(scheduleSoon(c.env))
+  return c.json(
+    {
+      _auto_generated_id_: job.id,
+      cloud: outputProvider(job.config),
+      updated_at: new Date(job.createdAt).toISOString(),
+      job_id: job.jobId,
+      ...(job.kind === 'plan' ? { dry_run: true } : {}),
+      ...(job.retryOf === null ? {} : { retry_of: job.retryOf }),
+      status: publicStatus({
+        jobId: job.jobId,
+        job: 'queued',
+        task: 'queued',
+        progress: null,
+        error: null,
+        warnings: job.warnings,
+        outputs: [],
+        dryRun: job.kind === 'plan',
+        estimate: null,
+        source: null,
+        poster: null,
+        archiveUrl: null,
+        retryOf: job.retryOf,
+        inputName: job.inputName,
+        position: null,
+        startsFailed: 0,
+        notBefore: 0,
+        lostTo: null,
+        createdAt: job.createdAt,
+        startedAt: null,
+        finishedAt: null,
+      }),
+      warnings: job.warnings,
+    } satisfies CreatedAnswer,
+    200,
+    { location: `${baseUrl(c)}/api/v0/job/${job.id}` },
+  )
+}

@@ -1,0 +1,145 @@
+// In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
+// Not in charge of: its shape (contract/api/status.ts).
+import type { JobError, Warning } from '#contract/errorCodes.ts'
+import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { outputProvider } from '#contract/job/validateJob.ts'
+import { placesOf } from '#contract/task/allowedOutputs.ts'
+import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
+import { publicStatus } from '#contract/api/status.ts'
+import { RETENTION_DAYS } from '#contract/limits.ts'
+import type { ProgressPost } from '#contract/task/protocol.ts'
+import { attemptDirectory } from '#contract/task/protocol.ts'
+import type { StoredOutput } from '../monitor/commitOutputs.ts'
+import { monitorOf } from '../scheduler/applyEvent.ts'
+import type { StoredPoster } from '../db/sourceReports.ts'
+import type { JobWithTask } from '../db/jobs.ts'
+import { archiveAddress } from '../delivery/archiveRoutes.ts'
+import { objectAddress } from '../delivery/objectRoutes.ts'
+import { sourceName } from '../taskApi/putOutput.ts'
+import { posterAddress } from '../delivery/posterRoutes.ts'
+import { nameOfInput } from '../db/searchText.ts'
+import { openSinkOf } from '../storage/jobStores.ts'
+
+const DAY_MS = 86_400_000
+
+interface Terms {
+  /** Milliseconds since 1970. */
+  until: number
+  /** For the holder of a share, not for the owner of the job. */
+  isShared: boolean
+  /** One of many: nothing is unsealed for addresses in other stores. */
+  isListed?: boolean
+}
+
+/**
+ * `position` is known of a single job; a list does not count for each of its lines. Signed addresses are valid for as long as
+ * their objects are kept, unless `terms` say otherwise.
+ */
+export async function statusOf(
+  env: Env,
+  job: JobWithTask & { position?: number | null },
+  base: string,
+  terms: Terms = { until: outputsEnd(job), isShared: false },
+): Promise<PublicStatus> {
+  const running = job.task_state === 'running' || job.task_state === 'committing'
+  const [live, outputs, poster, archiveUrl] = await Promise.all([
+    running || (job.attempt > 0 && job.finished_at === null) ? monitorOf(env, job.job_id).read() : null,
+    addresses(env, job, base, terms),
+    posterOf(env, job, base, terms.until),
+    terms.isShared ? null : archiveAddress(env, job, base, terms.until),
+  ])
+  return publicStatus({
+    jobId: job.job_id,
+    job: job.state,
+    task: job.task_state,
+    progress: live ?? (job.progress === null ? null : (JSON.parse(job.progress) as ProgressPost)),
+    error: job.error === null ? null : (JSON.parse(job.error) as JobError),
+    warnings: JSON.parse(job.warnings) as Warning[],
+    outputs,
+    dryRun: job.kind === 'plan',
+    estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
+    source: job.source === null ? null : (JSON.parse(job.source) as SourceReport),
+    poster,
+    archiveUrl,
+    retryOf: job.retry_of,
+    inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
+    position: job.position ?? null,
+    startsFailed: job.starts_failed,
+    notBefore: job.not_before,
+    // Afterwards it waits for a transcoder, like any other.
+    lostTo: job.lost_to === null || job.not_before <= Date.now() ? null : (JSON.parse(job.lost_to) as JobError),
+    createdAt: job.created_at,
+    startedAt: job.started_at,
+    finishedAt: job.finished_at,
+  })
+}
+
+/**
+ * When the outputs of a job in the service's own store are removed, in milliseconds since 1970. Of one that runs: the same all day,
+ * so that whoever reads it again and again does not load its poster again and again.
+ */
+export function outputsEnd({ finished_at: finished }: Pick<JobWithTask, 'finished_at'>): number {
+  return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + RETENTION_DAYS.outputs * DAY_MS
+}
+
+async function posterOf(env: Env, job: JobWithTask, base: string, until: number): Promise<Poster | null> {
+  if (job.poster === null) return null
+  const { attempt, width, height } = JSON.parse(job.poster) as StoredPoster
+  return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, until), width, height }
+}
+
+/**
+ * Addresses of outputs in a store of the customer's; null for what has none. Only what is among the outputs that the job may
+ * have: credentials open nothing else, whatever the row says.
+ */
+async function addressesElsewhere(
+  env: Env,
+  job: JobWithTask,
+  outputs: readonly StoredOutput[],
+): Promise<ReadonlyMap<string, string>> {
+  if (job.sealed === null || outputs.length === 0) return new Map()
+  try {
+    const sink = await openSinkOf(env, job.job_id, job)
+    if (!sink?.address) return new Map()
+    const config = JSON.parse(job.config) as JobConfig
+    const places = placesOf(config, sourceName(job, config), attemptDirectory(job.job_id, job.attempt))
+    const own = outputs.filter(({ path }) => SENDINGS.some((sent) => places.refusal(sent, path) === null))
+    const made = await Promise.all(own.map(async ({ path }) => [path, await sink.address?.(path)] as const))
+    return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))
+  } catch (error) {
+    // A job is read whether its credentials can be opened or not.
+    const cause = String(error)
+    console.error(JSON.stringify({ level: 'warn', msg: 'no addresses of outputs', job: job.job_id, error: cause }))
+    return new Map()
+  }
+}
+
+const SENDINGS = ['put', 'parts', 'written'] as const
+
+/** Signed anew on every read. */
+async function addresses(env: Env, job: JobWithTask, base: string, terms: Terms): Promise<PublicOutput[]> {
+  if (job.outputs === null) return []
+  const { account, job_id: jobId } = job
+  const grant = { expiresAt: terms.until / 1000, scope: terms.isShared ? ('shared' as const) : ('object' as const) }
+  const stored = JSON.parse(job.outputs) as StoredOutput[]
+  const isOwn = outputProvider(JSON.parse(job.config) as JobConfig) === 'vendor-store'
+  const none = isOwn || terms.isShared || terms.isListed === true
+  const elsewhere = none ? new Map<string, string>() : await addressesElsewhere(env, job, stored)
+  const urlOf = async (path: string): Promise<string | null> =>
+    isOwn ? objectAddress(env, base, { account, jobId, path }, grant) : (elsewhere.get(path) ?? null)
+  return Promise.all(
+    stored.map(async (output) => ({
+      path: output.path,
+      url: await urlOf(output.path),
+      location: output.location,
+      size: output.size,
+      sha256: output.sha256,
+      content_type: output.content_type,
+      profile: output.profile,
+      role: output.role,
+      ...(output.segments ? { segments: output.segments } : {}),
+      media: output.media ?? null,
+    })),
+  )
+}

@@ -1,0 +1,94 @@
+// In charge of: presets (`/api/v0/presets`): the built-in ones and the account's own.
+// Not in charge of: what a preset is (contract/job/validatePreset.ts), jobs that name one (validateJobRequest.ts).
+import { Hono } from 'hono'
+import type { Preset, PresetList } from '#contract/api/answers.ts'
+import { MAX_BODY_BYTES, PRESETS } from '#contract/limits.ts'
+import { validatePreset } from '#contract/job/validatePreset.ts'
+import { builtInPresets, foldName } from '#contract/job/builtInPresets.ts'
+import type { Members } from '#contract/job/fieldReader.ts'
+import { authenticate } from '../http/authenticate.ts'
+import { readJson } from '../http/jsonBody.ts'
+import type { AppEnv } from '../http/context.ts'
+import { baseUrl } from '../http/context.ts'
+import type { PresetRow } from '../db/presets.ts'
+import { changePreset, deletePreset, findPreset, findPresetByEither, insertPreset, listPresets } from '../db/presets.ts'
+import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
+import { toBase64Url } from '../secrets/hmac.ts'
+
+const publicPreset = (row: PresetRow): Preset => ({
+  preset_id: row.id,
+  name: row.name,
+  description: row.description,
+  built_in: false,
+  job: JSON.parse(row.job) as Members,
+  updated_at: new Date(row.updated_at).toISOString(),
+})
+
+export const presets = new Hono<AppEnv>()
+  .use(authenticate('jobs'))
+  .get('/', async (c) => {
+    const own = await listPresets(c.env.DB, c.get('account'))
+    return c.json({ presets: [...builtInPresets, ...own.map(publicPreset)] } satisfies PresetList)
+  })
+  .post('/', async (c) => {
+    const [account, now] = [c.get('account'), Date.now()]
+    const wish = read((await readJson(c, MAX_BODY_BYTES)).value, baseUrl(c))
+    const id = `pre_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`
+    const row = { ...wish, id, account, created_at: now, updated_at: now }
+    if (!(await insertPreset(c.env.DB, row, PRESETS.per_account))) {
+      const other = await findPresetByEither(c.env.DB, account, '', wish.folded)
+      throw other ? nameTaken(wish.name) : tooMany()
+    }
+    return c.json(publicPreset(row), 201, { location: `${baseUrl(c)}/api/v0/presets/${id}` })
+  })
+  .get('/:id', async (c) => {
+    const id = c.req.param('id')
+    const preset = builtInPresets.find(({ preset_id }) => preset_id === id)
+    if (preset) return c.json(preset)
+    const row = await findPreset(c.env.DB, c.get('account'), id)
+    if (!row) throw notFound()
+    return c.json(publicPreset(row))
+  })
+  .put('/:id', async (c) => {
+    const [account, id] = [c.get('account'), c.req.param('id')]
+    refuseBuiltIn(id)
+    // First, since what is wrong with the body is nobody's business where there is no such preset.
+    if (!(await findPreset(c.env.DB, account, id))) throw notFound()
+    const wish = read((await readJson(c, MAX_BODY_BYTES)).value, baseUrl(c))
+    const row = await changePreset(c.env.DB, { ...wish, id, account, updated_at: Date.now() })
+    if (row) return c.json(publicPreset(row))
+    if (await findPreset(c.env.DB, account, id)) throw nameTaken(wish.name)
+    throw notFound()
+  })
+  .delete('/:id', async (c) => {
+    const id = c.req.param('id')
+    refuseBuiltIn(id)
+    if (!(await deletePreset(c.env.DB, c.get('account'), id))) throw notFound()
+    return c.body(null, 204)
+  })
+
+/** @throws RequestError 400 with all problems */
+function read(value: unknown, base: string) {
+  const judged = validatePreset(value, { baseUrl: base })
+  if (!judged.ok) throw invalidBody(judged.problems)
+  const { name, description, job } = judged.preset
+  return { name, folded: foldName(name), description, job: JSON.stringify(job) }
+}
+
+function refuseBuiltIn(id: string): void {
+  if (!builtInPresets.some(({ preset_id }) => preset_id === id)) return
+  throw new RequestError(
+    'forbidden',
+    `The preset "${id}" comes with the service and cannot be changed. Save a copy of it.`,
+  )
+}
+
+function nameTaken(name: string): RequestError {
+  const message = `This account has a preset of the name ${JSON.stringify(name)}. Choose another name, or change that one (PUT).`
+  return new RequestError('conflict', message, { field: 'name' })
+}
+
+function tooMany(): RequestError {
+  const message = `This account has ${PRESETS.per_account} presets, as many as it may have. Delete one that is no longer needed.`
+  return new RequestError('quota_exceeded', message, { details: { maximum: PRESETS.per_account } })
+}

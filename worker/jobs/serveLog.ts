@@ -1,0 +1,42 @@
+// In charge of: `GET /api/v0/job/<id>/log`: what the transcoder did, as JSON or as text.
+// Not in charge of: taking it (receiveReports.ts), keeping secrets out of it (taskApi/redactLog.ts).
+import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
+import type { JobLog } from '#contract/api/answers.ts'
+import { MAX_LOGS } from '#contract/task/reportSchemas.ts'
+import { logPrefix } from '../storage/objectKeys.ts'
+import type { AppEnv } from '../http/context.ts'
+import type { JobWithTask } from '../db/jobs.ts'
+
+/** Each attempt's log changes while it runs. */
+const headers = { 'cache-control': 'no-store', vary: 'Accept' }
+
+export async function serveLog(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+  const log = await readLog(c.env, job.job_id)
+  const supports = ['application/json', 'text/plain']
+  const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })
+  return type === 'text/plain' ? c.text(asText(log), 200, headers) : c.json(log satisfies JobLog, 200, headers)
+}
+
+async function readLog(env: Env, jobId: string): Promise<JobLog> {
+  const { objects } = await env.BUCKET.list({ prefix: logPrefix(jobId), limit: 1000 })
+  const kept = await Promise.all(objects.slice(-MAX_LOGS).map(({ key }) => env.BUCKET.get(key)))
+  // One that was removed between the two requests is left out.
+  const found = kept.filter((object) => object !== null)
+  return { attempts: await Promise.all(found.map((object) => object.json<JobLog['attempts'][number]>())) }
+}
+
+function asText({ attempts }: JobLog): string {
+  return attempts.map((each) => `${section(each).join('\n')}\n`).join('\n')
+}
+
+function section({ attempt, engine, commands, lines }: JobLog['attempts'][number]): string[] {
+  return [
+    `Attempt ${attempt}${engine === null ? '' : ` (ffmpeg ${engine})`}`,
+    ...commands.flatMap(({ purpose, command, seconds, exit_code: code }) => [
+      `# ${purpose}: ${seconds.toFixed(1)} s, ${code === null ? 'no exit code' : `exit code ${code}`}`,
+      command,
+    ]),
+    ...lines.map(({ time, level, message }) => `${time} ${level.padEnd(5)} ${message}`),
+  ]
+}

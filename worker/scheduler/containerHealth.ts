@@ -1,0 +1,19 @@
+// In charge of: what a transcoder says of itself (GET /health of transcoder/server/controlServer.ts), read once for containers and for others.
+import type { TranscoderFacts } from '#contract/api/diagnosis.ts'
+
+/** What a slot's Durable Object says of its container. */
+export interface ContainerFacts {
+  running: boolean
+  transcoder: TranscoderFacts | null
+}
+
+/** @throws Error when what answers is no transcoder */
+export async function readFacts(response: Response): Promise<TranscoderFacts> {
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`it answered ${response.status}`)
+  }
+  const { state, version, ffmpeg } = await response.json<Partial<TranscoderFacts>>()
+  if (typeof state !== 'string' || typeof version !== 'string') throw new Error('it is no transcoder')
+  return { state, version, ffmpeg: ffmpeg ?? '' }
+}

@@ -1,0 +1,78 @@
+// In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
+// Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { RunRequest } from '#contract/task/protocol.ts'
+import { protocolOf } from '#contract/task/protocol.ts'
+import { settings } from '../env.ts'
+import type { Refusal } from './containerInstance.ts'
+import { findJobByBackendId } from '../db/jobs.ts'
+import type { TaskRow } from '../db/tasks.ts'
+import { attemptToken } from '../secrets/attemptToken.ts'
+
+/** A local transcoder answers at once; it may wait up to 5 s for a cancelled attempt to be gone. */
+const LOCAL_TIMEOUT_MS = 10_000
+/** The container's own limit for a start (containerInstance.ts) ends first; this one holds where its Durable Object does not answer. */
+const CONTAINER_TIMEOUT_MS = 28_000
+
+/**
+ * Starts an attempt.
+ * @returns null when the transcoder accepted it, else why not: every refusal is temporary and never the job's fault
+ */
+export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null> {
+  const { slot } = task
+  if (slot === null) return { reason: 'refused', detail: 'the task has no slot' }
+  const job = await findJobByBackendId(env.DB, task.job_id)
+  if (!job) return { reason: 'refused', detail: 'its job is gone' }
+  const request: RunRequest = {
+    protocol: protocolOf(task.kind, JSON.parse(job.config) as JobConfig),
+    task_id: task.id,
+    attempt: task.attempt,
+    token: await attemptToken(env, task.id, task.attempt),
+    door: settings(env).doorUrl,
+  }
+  try {
+    if (usesContainers(env)) {
+      const serving = { jobId: task.job_id, task: task.id, attempt: task.attempt }
+      const late = { reason: 'no_answer', detail: 'its Durable Object did not answer in time' } as const
+      return await Promise.race([
+        containerOf(env, slot).run(serving, request),
+        scheduler.wait(CONTAINER_TIMEOUT_MS).then(() => late),
+      ])
+    }
+    const response = await post(env, slot, '/run', request)
+    if (response.status === 202) return null
+    return { reason: 'refused', detail: `it answered ${response.status}: ${(await response.text()).slice(0, 200)}` }
+  } catch (error) {
+    return { reason: 'no_answer', detail: String(error) }
+  }
+}
+
+/** Best effort: the next heartbeat says the same within a second. */
+export async function cancelAttempt(env: Env, slot: number | null, task: string, attempt: number): Promise<void> {
+  if (slot === null) return
+  if (usesContainers(env)) await containerOf(env, slot).cancel(task, attempt)
+  else await post(env, slot, '/cancel', { task_id: task, attempt })
+}
+
+function usesContainers(env: Env): boolean {
+  return settings(env).transcoderUrls.length === 0
+}
+
+function containerOf(env: Env, slot: number) {
+  return env.TRANSCODER.get(env.TRANSCODER.idFromName(`slot-${slot}`))
+}
+
+function post(env: Env, slot: number, path: string, body: unknown): Promise<Response> {
+  const base = settings(env).transcoderUrls[slot]
+  if (base === undefined) throw new Error(`there is no transcoder ${slot}`)
+  return fetch(base + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(env.INTERNAL_TOKEN ? { 'x-splicepoint-internal': env.INTERNAL_TOKEN } : {}),
+      ...(env.TRANSCODER_SECRET ? { 'x-splicepoint-transcoder': env.TRANSCODER_SECRET } : {}),
+    },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(LOCAL_TIMEOUT_MS),
+  })
+}

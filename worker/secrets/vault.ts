@@ -1,0 +1,136 @@
+// In charge of: envelope encryption of what clients entrust to us (credentials, addresses with signatures).
+// Not in charge of: what is secret (contract/job/redact.ts), where the envelope is stored (ledger).
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** 1: sealed before addresses were bound to it. Nothing makes one any more, and `vault rotate` replaces what is left. */
+interface Envelope {
+  v: 1 | 2
+  /** Id of the ring key that wraps the job's key. */
+  kid: string
+  /** base64: iv and wrapped key; iv and ciphertext. */
+  wrapped: string
+  sealed: string
+}
+
+/** Opened for another account, job, field or address than it was sealed for, or changed. */
+export class NotSealedForThis extends Error {
+  override name = 'NotSealedForThis'
+}
+
+interface RingKey {
+  id: string
+  key: CryptoKey
+}
+
+const rings = new Map<string, Promise<RingKey[]>>()
+
+/** VAULT_KEYS = `id:base64 of 32 bytes`, comma-separated. The first seals; all of them open, so that keys can be rotated. */
+function ring(env: Env): Promise<RingKey[]> {
+  const text = env.VAULT_KEYS ?? ''
+  const known = rings.get(text)
+  if (known) return known
+  const made = Promise.all(
+    text
+      .split(',')
+      .filter((entry) => entry.trim() !== '')
+      .map(async (entry): Promise<RingKey> => {
+        const [id, encoded] = entry.trim().split(':')
+        const raw = fromBase64(encoded ?? '')
+        if (!id || raw.length !== 32) throw new Error('VAULT_KEYS: each entry is id:base64 of 32 bytes')
+        return { id, key: await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt']) }
+      }),
+  )
+  rings.set(text, made)
+  return made
+}
+
+/**
+ * Seals a JSON value for one account, job and field, and for the addresses that it will be sent to: all are authenticated
+ * with it. A ciphertext that is moved to another row does not open, nor one whose row names another address by now.
+ * @throws Error when VAULT_KEYS is missing: better no job than a secret in clear
+ */
+export async function seal(
+  env: Env,
+  account: string,
+  jobId: string,
+  field: string,
+  value: unknown,
+  addresses: readonly string[] = [],
+): Promise<string> {
+  const [current] = await ring(env)
+  if (!current) throw new Error('VAULT_KEYS is missing')
+  const raw = crypto.getRandomValues(new Uint8Array(32))
+  const bound = boundTo(2, [account, jobId, field, current.id, ...addresses])
+  const key = crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt'])
+  // Both at once: a client waits for this.
+  const [wrapped, sealed] = await Promise.all([
+    encrypt(current.key, raw, bound),
+    key.then((made) => encrypt(made, encoder.encode(JSON.stringify(value)), bound)),
+  ])
+  return JSON.stringify({ v: 2, kid: current.id, wrapped, sealed } satisfies Envelope)
+}
+
+/** Id of the key that seals now. */
+export async function currentKeyId(env: Env): Promise<string> {
+  const [current] = await ring(env)
+  if (!current) throw new Error('VAULT_KEYS is missing')
+  return current.id
+}
+
+/** Ids of all keys of the ring; the first seals. @throws Error for an entry that is none */
+export async function ringIds(env: Env): Promise<string[]> {
+  return (await ring(env)).map(({ id }) => id)
+}
+
+/** @throws NotSealedForThis; Error when the envelope's key left the ring */
+export async function open<T>(
+  env: Env,
+  account: string,
+  jobId: string,
+  field: string,
+  text: string,
+  addresses: readonly string[] = [],
+): Promise<T> {
+  const envelope = JSON.parse(text) as Envelope
+  const wrapping = (await ring(env)).find((entry) => entry.id === envelope.kid)
+  if (!wrapping) throw new Error('the key that sealed this is no longer in VAULT_KEYS')
+  const owner = [account, jobId, field, envelope.kid]
+  const bound = boundTo(envelope.v, envelope.v === 1 ? owner : [...owner, ...addresses])
+  const raw = await decrypt(wrapping.key, envelope.wrapped, bound)
+  const key = await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['decrypt'])
+  return JSON.parse(decoder.decode(await decrypt(key, envelope.sealed, bound))) as T
+}
+
+/** The version is bound as well: what one of them sealed never opens as the other. */
+function boundTo(version: Envelope['v'], parts: readonly string[]): BufferSource {
+  return encoder.encode(JSON.stringify(version === 1 ? parts : [version, ...parts]))
+}
+
+async function encrypt(key: CryptoKey, plain: BufferSource, bound: BufferSource): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(12))
+  const cipher = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bound }, key, plain))
+  const both = new Uint8Array(iv.length + cipher.length)
+  both.set(iv)
+  both.set(cipher, iv.length)
+  return toBase64(both)
+}
+
+async function decrypt(key: CryptoKey, text: string, bound: BufferSource): Promise<ArrayBuffer> {
+  const both = fromBase64(text)
+  const algorithm = { name: 'AES-GCM', iv: both.slice(0, 12), additionalData: bound }
+  return crypto.subtle.decrypt(algorithm, key, both.slice(12)).catch((error: unknown) => {
+    throw new NotSealedForThis('this was sealed for something else, or changed', { cause: error })
+  })
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+}

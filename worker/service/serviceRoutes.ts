@@ -1,0 +1,49 @@
+// In charge of: what the service says about itself: health and published limits.
+import { Hono } from 'hono'
+import { publishedLimits } from '#contract/limits.ts'
+import { countSilent } from './transcoderHealth.ts'
+import { settings } from '../env.ts'
+import { countFailingStarts } from '../db/metrics.ts'
+import type { AppEnv } from '../http/context.ts'
+
+/** What keeps the database from being read. What it says itself is for the log: anybody may ask for /health. */
+function troubleOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error)
+  if (/no such (table|column)/i.test(said)) {
+    return 'the database has no tables (npm run migrate, also where a migration lacks; deployed: npx wrangler d1 migrations apply DB --remote)'
+  }
+  console.error(JSON.stringify({ level: 'error', msg: 'database away', error: said }))
+  return 'the database cannot be read or written now (is its disk full?); the log has what it answered'
+}
+
+export const service = new Hono<AppEnv>()
+  /** 200 when jobs can be taken (`degraded`: but their transcoders do not start, or do not answer); 503 with what is missing otherwise. No authentication: load balancers ask. */
+  .get('/health', async (c) => {
+    const missing: string[] = []
+    for (const name of ['SERVICE_SECRET', 'VAULT_KEYS', 'ADMIN_KEY'] as const) {
+      if (!c.env[name]) missing.push(`the secret ${name} is not set (npx wrangler secret put ${name})`)
+    }
+    let startsFailing = 0
+    try {
+      startsFailing = await countFailingStarts(c.env.DB)
+    } catch (error) {
+      missing.push(troubleOf(error))
+    }
+    const { egress, maxSlots, problems, transcoderUrls } = settings(c.env)
+    missing.push(...problems)
+    const silent = await countSilent(c.env)
+    return c.json(
+      {
+        // Jobs are taken meanwhile, and wait.
+        status: missing.length > 0 ? 'not_ready' : startsFailing > 0 || silent > 0 ? 'degraded' : 'ok',
+        missing,
+        slots: maxSlots,
+        starts_failing: startsFailing,
+        transcoders_silent: silent,
+        transcoders: transcoderUrls.length > 0 ? 'local' : 'containers',
+        egress,
+      },
+      missing.length === 0 ? 200 : 503,
+    )
+  })
+  .get('/api/v0/limits', (c) => c.json(publishedLimits(settings(c.env))))

@@ -1,0 +1,115 @@
+// In charge of: what the owner of a job does with its shares: make one, list them, revoke one.
+// Not in charge of: what their holders see (sharedPageRoutes.ts).
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { isCleanText } from '#contract/job/paths/inputAddress.ts'
+import type { Share, ShareList } from '#contract/api/answers.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import { outputProvider } from '#contract/job/validateJob.ts'
+import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
+import { embedHtml, shapeOf } from '#contract/api/sharedMedia.ts'
+import { readOptionalJson } from '../http/jsonBody.ts'
+import type { StoredOutput } from '../monitor/commitOutputs.ts'
+import type { AppEnv } from '../http/context.ts'
+import { baseUrl } from '../http/context.ts'
+import type { JobWithTask } from '../db/jobs.ts'
+import { findJob } from '../db/jobs.ts'
+import type { ShareRow } from '../db/shares.ts'
+import { deleteShare, insertShare, listShares } from '../db/shares.ts'
+import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
+import { problemsOf } from '../http/validationErrors.ts'
+import { nameOfInput } from '../db/searchText.ts'
+import { newShareId, shareToken } from './shareAccess.ts'
+import { outputsEnd } from '../jobs/jobStatus.ts'
+
+const MAX_SHARE_BYTES = 16 * 1024
+
+const shareBody = z.strictObject({
+  title: z.optional(
+    z.pipe(
+      z.string().check(z.trim(), z.minLength(1), z.maxLength(SHARE_TITLE_LENGTH)),
+      z.string().check(z.refine((text) => isCleanText(text))),
+    ),
+  ),
+  expires_in_seconds: z.optional(z.int().check(z.gte(SHARE_SECONDS.minimum), z.lte(SHARE_SECONDS.maximum))),
+})
+
+const expectations = {
+  title: { expects: `a string of 1 to ${SHARE_TITLE_LENGTH} characters without control characters, or left out` },
+  expires_in_seconds: {
+    expects: `a whole number of seconds from ${SHARE_SECONDS.minimum} to ${SHARE_SECONDS.maximum}, or left out`,
+    ...SHARE_SECONDS,
+  },
+}
+
+export async function createShare(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+  const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
+  const parsed = shareBody.safeParse(value)
+  if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
+  const now = Date.now()
+  const end = shareableUntil(job, now)
+  const seconds = parsed.data.expires_in_seconds ?? SHARE_SECONDS.maximum
+  const row: ShareRow = {
+    id: newShareId(),
+    job: job.id,
+    title: parsed.data.title ?? titleOf(job),
+    created_at: now,
+    expires_at: Math.min(now + seconds * 1000, end),
+  }
+  if (!(await insertShare(c.env.DB, row, MAX_SHARES))) {
+    if (!(await findJob(c.env.DB, job.account, job.id))) throw notFound()
+    throw new RequestError('quota_exceeded', `A job may have ${MAX_SHARES} shares. Revoke one that is not needed.`)
+  }
+  return c.json(await publicShare(c, job, row))
+}
+
+export async function serveShares(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+  const rows = await listShares(c.env.DB, job.id, Date.now(), MAX_SHARES)
+  return c.json({ shares: await Promise.all(rows.map((row) => publicShare(c, job, row))) } satisfies ShareList)
+}
+
+export async function revokeShare(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+  if (!(await deleteShare(c.env.DB, job.id, c.req.param('share') ?? ''))) throw notFound()
+  return c.body(null, 204)
+}
+
+/** Until when the outputs can be played. @throws RequestError 409 where there are none that this service could serve */
+function shareableUntil(job: JobWithTask, now: number): number {
+  const end = outputsEnd(job)
+  const refuse = (message: string) => new RequestError('not_shareable', message)
+  if (job.kind === 'plan') throw refuse('A dry run makes no outputs, so there is nothing to share.')
+  if (job.state !== 'completed') throw refuse('Only a completed job can be shared.')
+  if (outputProvider(JSON.parse(job.config) as JobConfig) !== 'vendor-store') {
+    throw refuse('The outputs are in your own store, not in the service’s: share their addresses there.')
+  }
+  if (job.outputs === null || end - now < SHARE_SECONDS.minimum * 1000) {
+    throw refuse('The outputs of this job have been removed, or will be within a minute.')
+  }
+  return end
+}
+
+/** The source's name without its extension. */
+function titleOf(job: JobWithTask): string {
+  const name = job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null)
+  const title = name
+    .replace(/(.)\.[A-Za-z0-9]{1,5}$/u, '$1')
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
+    .slice(0, SHARE_TITLE_LENGTH)
+    .toWellFormed()
+    .trim()
+  return title === '' ? 'Video' : title
+}
+
+async function publicShare(c: Context<AppEnv>, job: JobWithTask, row: ShareRow): Promise<Share> {
+  const outputs = JSON.parse(job.outputs ?? '[]') as StoredOutput[]
+  const url = `${baseUrl(c)}/s/${await shareToken(c.env, row.id)}`
+  return {
+    share_id: row.id,
+    url,
+    embed_url: `${url}/embed`,
+    embed_html: embedHtml(`${url}/embed`, row.title, shapeOf(outputs) ?? { width: 16, height: 9 }),
+    title: row.title,
+    created_at: new Date(row.created_at).toISOString(),
+    expires_at: new Date(row.expires_at).toISOString(),
+  }
+}

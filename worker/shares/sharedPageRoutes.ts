@@ -1,0 +1,106 @@
+// In charge of: what the holder of a share's address sees: the page, the bare player, what they play, and one 404 for
+// everything that is no share in force.
+// Not in charge of: who may make a share (shareRoutes.ts), what stands in the page (web/share.html, web/src/share/).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import type { SharedMedia } from '#contract/api/answers.ts'
+import { escaped } from '#contract/api/sharedMedia.ts'
+import { settings } from '../env.ts'
+import type { AppEnv } from '../http/context.ts'
+import { baseUrl } from '../http/context.ts'
+import { RequestError } from '../http/requestError.ts'
+import { mediaOf, sharedBy } from './shareAccess.ts'
+import { sharing } from '../delivery/objectRoutes.ts'
+
+/** A share may be revoked at any time, and its address is all that it takes: kept nowhere, found nowhere, told nowhere. */
+const discreet = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex, nofollow',
+}
+
+export const shared = new Hono<AppEnv>()
+  .get('/:token', (c) => servePage(c, false))
+  .get('/:token/embed', (c) => servePage(c, true))
+  .get('/:token/data', async (c) => {
+    const found = await sharedBy(c.env, c.req.param('token'))
+    if (found) return c.json(await mediaOf(c.env, found, baseUrl(c)), 200, { ...discreet, ...sharing })
+    throw new RequestError('not_found', 'This page is not shared, or no longer shared.', {
+      headers: { ...discreet, ...sharing },
+    })
+  })
+
+async function servePage(c: Context<AppEnv>, isEmbedded: boolean): Promise<Response> {
+  const token = c.req.param('token') ?? ''
+  const found = await sharedBy(c.env, token)
+  const headers = new Headers({
+    ...discreet,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy(settings(c.env).baseUrl, isEmbedded),
+    'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+    ...(isEmbedded
+      ? { 'cross-origin-resource-policy': 'cross-origin' }
+      : { 'cross-origin-opener-policy': 'same-origin' }),
+  })
+  if (found === null) return new Response((await template(c, '/share-gone')).body, { status: 404, headers })
+  const page = await template(c, '/share')
+  const address = `${baseUrl(c)}/s/${token}`
+  return new Response(filled(page, await mediaOf(c.env, found, baseUrl(c)), address).body, { headers })
+}
+
+/** What scripts/buildWeb.ts wrote; of its own headers nothing is kept. */
+function template(c: Context<AppEnv>, path: string): Promise<Response> {
+  return c.env.ASSETS.fetch(new Request(new URL(path, c.req.url)))
+}
+
+/**
+ * That of the dashboard (web/public/_headers), and media from the configured address of the service, should the page have been
+ * opened at another one. Any page may frame the bare player, none the page itself.
+ */
+function policy(base: string | null, isEmbedded: boolean): string {
+  const origin = base === null ? null : URL.parse(base)?.origin
+  const service = origin ? ` ${origin}` : ''
+  return [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `img-src 'self' data: blob:${service}`,
+    `font-src 'self'`,
+    `connect-src 'self'${service}`,
+    `media-src 'self' blob: data:${service}`,
+    `worker-src 'self' blob:`,
+    `manifest-src 'self'`,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors ${isEmbedded ? '*' : `'none'`}`,
+  ].join('; ')
+}
+
+/** The title and what programs that preview links read (https://ogp.me); a property without a value is taken out. */
+function filled(page: Response, media: SharedMedia, address: string): Response {
+  const file = media.sources.find(({ kind }) => kind === 'file')
+  const properties: Record<string, string | null> = {
+    'og:title': media.title,
+    'og:url': address,
+    'og:image': media.poster_url,
+    'og:video': file?.url ?? `${address}/embed`,
+    'og:video:type': file?.content_type ?? 'text/html',
+    'twitter:title': media.title,
+    'twitter:image': media.poster_url,
+    'twitter:player': `${address}/embed`,
+  }
+  return new HTMLRewriter()
+    .on('title', { element: (title) => void title.setInnerContent(media.title) })
+    .on('meta[property]', {
+      element(meta) {
+        const name = meta.getAttribute('property') ?? ''
+        if (!Object.hasOwn(properties, name)) return
+        const value = properties[name]
+        // The rewriter itself escapes quotes alone.
+        if (value) meta.setAttribute('content', escaped(value))
+        else meta.remove()
+      },
+    })
+    .transform(page)
+}

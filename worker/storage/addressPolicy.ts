@@ -1,0 +1,91 @@
+// In charge of: judging an address that a client named before anything connects to it (reliability.md, SSRF guard).
+// Not in charge of: what a name resolves to (scripts/local/egressProxy.ts where Node connects; on Cloudflare the platform),
+// nor redirects (guardedFetch.ts, which turns a refusal into a StoreError). Ports are not judged: stores live on any.
+// Node runs this file too (scripts/), so it imports nothing of the Worker.
+import ipaddr from 'ipaddr.js'
+
+export interface AddressPolicy {
+  egress: 'platform' | 'pinned' | 'listed'
+  /** Lower-case `host:port` pairs that may be private. */
+  allowPrivateHosts: ReadonlySet<string>
+}
+
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+
+// Names that only mean something inside a network: RFC 6761 and 6762, RFC 8375 (home.arpa), ICANN's name collision list
+// and .internal (reserved for private use in 2024), and what routers and clusters make up.
+const privateSuffixes = [
+  'localhost',
+  'local',
+  'localdomain',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'home.arpa',
+  'in-addr.arpa',
+  'ip6.arpa',
+  'onion',
+  'invalid',
+]
+
+/** Public by its range, yet answered by the platform's own metadata service: Azure's wire server. */
+const metadataAddresses = new Set(['168.63.129.16'])
+
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** True for an address of the public internet. IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64, Teredo) is none. */
+export function isPublicAddress(ip: string): boolean {
+  // A zone (`%eth0`) only goes with link-local addresses; octal and hexadecimal forms have been normalised by URL before.
+  if (!ipaddr.IPv6.isValid(ip) && !ipaddr.IPv4.isValidFourPartDecimal(ip)) return false
+  const address = ipaddr.parse(ip)
+  if (address.range() !== 'unicast') return false
+  if (address instanceof ipaddr.IPv4) return !metadataAddresses.has(address.toString())
+  // RFC 4291 §2.4: everything outside 2000::/3 is unassigned or special, ::a.b.c.d included.
+  return address.zoneId === undefined && address.match(globalUnicast)
+}
+
+/** `host:port` with the port that a connection would use. */
+export function hostAndPort(url: URL): string {
+  return `${url.hostname.replace(/\.$/, '')}:${url.port || defaultPorts[url.protocol]}`
+}
+
+/** The message is for people; it names the host at most, since a query may carry a signature. */
+export class AddressRefused extends Error {
+  override name = 'AddressRefused'
+}
+
+function refuse(message: string): never {
+  throw new AddressRefused(message)
+}
+
+/**
+ * Parses and judges.
+ * @throws AddressRefused
+ */
+export function checkAddress(address: string | URL, policy: AddressPolicy): URL {
+  // A URL that is parsed twice could be read in two ways; what is returned here is what must be fetched.
+  const url = URL.parse(String(address))
+  if (!url) refuse('This is not a complete address of the form https://host/path.')
+  if (!(url.protocol in defaultPorts)) refuse(`Only http and https addresses are allowed, not ${url.protocol}`)
+  if (url.username !== '' || url.password !== '') {
+    refuse('An address must not contain a user name or password; use access_key and secret_key.')
+  }
+  if (url.hostname === '') refuse('The address has no host.')
+  if (policy.allowPrivateHosts.has(hostAndPort(url))) return url
+  if (policy.egress === 'listed') {
+    refuse(`${hostAndPort(url)} is not in ALLOW_PRIVATE_HOSTS, and this deployment reaches listed hosts only.`)
+  }
+  // WHATWG URL has normalised 0x7f.1, 0177.0.0.1, 2130706433, 127.1, full-width digits and the like to four decimals.
+  const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
+  if (ipaddr.isValid(name)) {
+    if (!isPublicAddress(name)) refuse(`${url.hostname} is not a public address.`)
+    return url
+  }
+  if (!name.includes('.') || privateSuffixes.some((suffix) => name.endsWith(`.${suffix}`))) {
+    refuse(`${url.hostname} is not a public host name.`)
+  }
+  return url
+}

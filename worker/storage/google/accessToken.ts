@@ -1,0 +1,150 @@
+// In charge of: OAuth access tokens of a service account (RFC 7523: a signed assertion for a token), kept as long as they last.
+// Not in charge of: using them (registry.ts).
+import type { StoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import { toBase64Url } from '../../secrets/hmac.ts'
+import { rsaSha256 } from '../rsaSignature.ts'
+import { StoreError } from '../objectStore.ts'
+import type { Transport } from '../guardedFetch.ts'
+
+export type ServiceAccount = Extract<StoreKey, { kind: 'service-account' }>
+
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
+const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write'
+/** Google: "a maximum of 1 hour after the issued time". */
+const ASSERTION_SECONDS = 3600
+/** The assertion is dated back, since a clock that is ahead would be refused. */
+const SKEW_SECONDS = 60
+/** A request that begins with a token must reach the store with it. */
+const RENEW_BEFORE_MS = 5 * 60_000
+const MAX_TOKENS = 200
+const MAX_ANSWER_BYTES = 16 * 1024
+
+interface Token {
+  value: string
+  until: number
+  /** The store has taken it. */
+  proven: boolean
+}
+
+export interface Bearer {
+  /** → the value of an Authorization header. @throws StoreError `credentials_invalid`, `forbidden`, `clock_skew` or `unreachable` */
+  header(): Promise<string>
+  /**
+   * Tells how the store took the header: a token that was refused is not used again.
+   * @returns true where it had been taken before: somebody withdrew it, and the next one may do
+   */
+  told(header: string, refused: boolean): Promise<boolean>
+}
+
+/**
+ * Of this isolate; by a digest of the account and its key, so that a wrong key never meets another's token. Only what is there:
+ * a request that asks for one may be cancelled, and who shared its promise would wait for ever.
+ */
+const kept = new Map<string, Token>()
+
+export function bearer(
+  account: Omit<ServiceAccount, 'kind'>,
+  transport: Transport,
+  now: () => number = Date.now,
+): Bearer {
+  const sign = rsaSha256('gcloud', account.key)
+  let name: Promise<string> | null = null
+  return {
+    async header() {
+      const known = await (name ??= nameOf(account))
+      const held = kept.get(known)
+      if (held && held.until - RENEW_BEFORE_MS > now()) return headerOf(held)
+      const token = await ask(account, sign, transport, now)
+      if (kept.size >= MAX_TOKENS) kept.clear()
+      kept.set(known, token)
+      return headerOf(token)
+    },
+
+    async told(header, refused) {
+      const known = await (name ??= nameOf(account))
+      const token = kept.get(known)
+      // Another one has taken its place already.
+      if (!token || headerOf(token) !== header) return refused
+      if (refused) kept.delete(known)
+      const before = token.proven
+      token.proven ||= !refused
+      return before
+    },
+  }
+}
+
+function headerOf(token: Token): string {
+  return `Bearer ${token.value}`
+}
+
+async function nameOf({ clientEmail, keyId, key }: Omit<ServiceAccount, 'kind'>): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', key.pkcs8)
+  return JSON.stringify([clientEmail, keyId, toBase64Url(new Uint8Array(digest))])
+}
+
+/** RFC 7519, RFC 7515 §3: the assertion that Google calls a JWT. Times in seconds. */
+export async function assertion(
+  { clientEmail, keyId }: Pick<ServiceAccount, 'clientEmail' | 'keyId'>,
+  sign: (text: string) => Promise<Uint8Array>,
+  issuedAt: number,
+): Promise<string> {
+  const part = (value: object): string => toBase64Url(new TextEncoder().encode(JSON.stringify(value)))
+  const header = part({ alg: 'RS256', typ: 'JWT', ...(keyId === null ? {} : { kid: keyId }) })
+  const claims = { iss: clientEmail, scope: SCOPE, aud: TOKEN_URL, iat: issuedAt, exp: issuedAt + ASSERTION_SECONDS }
+  const text = `${header}.${part(claims)}`
+  return `${text}.${toBase64Url(await sign(text))}`
+}
+
+async function ask(
+  account: Omit<ServiceAccount, 'kind'>,
+  sign: (text: string) => Promise<Uint8Array>,
+  transport: Transport,
+  now: () => number,
+): Promise<Token> {
+  const asked = now()
+  const form = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    assertion: await assertion(account, sign, Math.floor(asked / 1000) - SKEW_SECONDS),
+  })
+  const response = await transport(TOKEN_URL, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    body: form.toString(),
+  })
+  const answer = await readJson(response)
+  const { access_token: value, expires_in: seconds } = answer
+  // RFC 6750 §2.1: these characters and no others, so that it can stand in a header.
+  if (response.status === 200 && typeof value === 'string' && /^[\w.~+/-]+=*$/.test(value)) {
+    return { value, until: asked + (typeof seconds === 'number' ? seconds : 0) * 1000, proven: false }
+  }
+  throw refusal(response.status, answer)
+}
+
+async function readJson(response: Response): Promise<Record<string, unknown>> {
+  const text = await response.text().catch(() => '')
+  try {
+    const value: unknown = text.length > MAX_ANSWER_BYTES ? null : JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** RFC 6749 §5.2. Google's description repeats what it was sent, so it is looked at and never shown. */
+function refusal(status: number, answer: Record<string, unknown>): StoreError {
+  const error = typeof answer['error'] === 'string' && /^[a-z_]{3,40}$/.test(answer['error']) ? answer['error'] : null
+  const description = typeof answer['error_description'] === 'string' ? answer['error_description'] : ''
+  const told = ` (${status}${error === null ? '' : ` ${error}`}).`
+  const fail = (code: 'credentials_invalid' | 'forbidden' | 'clock_skew' | 'unreachable', text: string): StoreError =>
+    new StoreError(code, 'gcloud', 'token', text + told, status, { providerCode: error })
+  if (error === 'invalid_grant' && /timeframe|\biat\b|\bexp\b/.test(description)) {
+    return fail('clock_skew', 'Google says that the clock of the service is wrong')
+  }
+  if (error === 'unauthorized_client' || error === 'access_denied' || error === 'invalid_scope' || status === 403) {
+    return fail('forbidden', 'Google gives the account of client_email no access to Cloud Storage')
+  }
+  if (error === 'invalid_grant' || error === 'invalid_client' || status === 401) {
+    return fail('credentials_invalid', 'Google does not accept the given private_key for client_email')
+  }
+  return fail('unreachable', 'Google cannot issue a token at the moment')
+}

@@ -1,0 +1,151 @@
+// In charge of: the one seam for every outbound request to an address that a client named. It judges the address and each
+// redirect, drops credentials across origins, and bounds the wait for an answer.
+// Not in charge of: resolving and pinning (scripts/local/egressProxy.ts locally, the platform on Cloudflare); bodies stream.
+import type { LastingError } from '#contract/errorCodes.ts'
+import { isLasting } from '#contract/errorCodes.ts'
+import { settings } from '../env.ts'
+import { AddressRefused, checkAddress } from './addressPolicy.ts'
+import { boundedText } from './boundedText.ts'
+import { StoreError } from './objectStore.ts'
+
+/** What a provider needs of the network; tests put a server of their own behind it. */
+export type Transport = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+export interface GuardOptions {
+  /** Redirects followed at most (3); null = none, and the redirect itself is the answer. */
+  maxRedirects?: number | null
+  /** Wait for the status line and headers, per hop, in milliseconds (30,000). */
+  headersTimeoutMs?: number
+  /** Named in errors. */
+  provider?: string
+  operation?: string
+  /** Replaced by tests only. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** How the local egress answers in place of an upstream; see scripts/local/egressProxy.ts. */
+const egressAnswers = [
+  { status: 470, header: 'x-egress-refused', code: 'address_refused' },
+  { status: 471, header: 'x-egress-failed', code: 'unreachable' },
+] as const
+
+/** How Cloudflare answers in place of an upstream (its documentation, "5xx errors"): numbers that nobody else uses. */
+const platformAnswers: Readonly<Record<number, { cause: LastingError; why: string }>> = {
+  521: { cause: 'connection_refused', why: 'refuses connections' },
+  525: { cause: 'tls_failed', why: 'fails at the TLS handshake' },
+  526: { cause: 'tls_failed', why: 'has a certificate that is not accepted' },
+  530: { cause: 'host_not_found', why: 'does not exist or has no address' },
+}
+/** 530 stands for all errors from 1000 on; 1016 is that of a name without an address. */
+const NO_ADDRESS = /\b1016\b/
+const MAX_PAGE_BYTES = 16 * 1024
+
+/** Null where the upstream itself has answered. Reads the body otherwise. */
+async function causeOf(response: Response): Promise<{ cause: LastingError; why: string } | null> {
+  const found = platformAnswers[response.status]
+  if (found === undefined) return null
+  if (response.status !== 530) {
+    await response.body?.cancel()
+    return found
+  }
+  const page = await boundedText(response.clone(), MAX_PAGE_BYTES).catch(() => null)
+  if (!NO_ADDRESS.test(page ?? '')) return null
+  await response.body?.cancel()
+  return found
+}
+
+// Whatever proves who we are to one origin is nobody else's business.
+const credentialHeaders = ['authorization', 'cookie', 'proxy-authorization', 'x-amz-security-token']
+// Ours alone; a caller that forwards headers must not be able to set them.
+const ownHeaders = ['x-splicepoint-internal', 'x-egress-url']
+
+const redirects = new Set([301, 302, 303, 307, 308])
+
+/** @throws StoreError `address_refused`, `unreachable`, or `invalid` for a redirect that cannot be followed */
+export async function guardedFetch(
+  env: Env,
+  address: string | URL,
+  init: RequestInit = {},
+  options: GuardOptions = {},
+): Promise<Response> {
+  const { maxRedirects = 3, headersTimeoutMs = 30_000, provider = 'http', operation = 'fetch' } = options
+  const send = options.fetch ?? fetch
+  const policy = settings(env)
+  const fail = (code: 'address_refused' | 'unreachable' | 'invalid' | LastingError, message: string): StoreError =>
+    new StoreError(code, provider, operation, message)
+  const check = (target: string | URL): URL => {
+    try {
+      return checkAddress(target, policy)
+    } catch (error) {
+      throw error instanceof AddressRefused ? fail('address_refused', error.message) : error
+    }
+  }
+
+  let url = check(address)
+  const headers = new Headers(init.headers)
+  for (const name of ownHeaders) headers.delete(name)
+
+  // A source is read as it is now. With a write the runtime would send this as `Cache-Control: no-cache`, and S3 keeps what
+  // it is sent with an object and tells it to everybody who reads that.
+  const reads = ['GET', 'HEAD'].includes(init.method?.toUpperCase() ?? 'GET')
+  const caching: RequestInit = reads ? { cache: 'no-store' } : {}
+
+  for (let hop = 0; ; hop++) {
+    // Node connects in place of workerd in this mode and needs the scheme, which a forwarded request does not carry.
+    if (policy.egress === 'pinned') headers.set('x-egress-url', url.href)
+    const response = await answered(send, url, { ...caching, ...init, headers, redirect: 'manual' })
+    const location = redirects.has(response.status) ? response.headers.get('location') : null
+    if (location === null || maxRedirects === null) return response
+    await response.body?.cancel()
+    if (hop >= maxRedirects) throw fail('address_refused', `${url.host} redirects more than ${maxRedirects} times.`)
+    // RFC 9110 §15.4: only a safe method may be repeated elsewhere without asking; a streamed body is gone anyway.
+    if (!reads) {
+      throw fail(
+        'invalid',
+        `${url.host} answers ${init.method ?? 'GET'} with a redirect; use the final address instead.`,
+      )
+    }
+    const next = check(URL.parse(location, url) ?? location)
+    if (url.protocol === 'https:' && next.protocol === 'http:') {
+      throw fail('address_refused', `${url.host} redirects from https to http.`)
+    }
+    if (next.origin !== url.origin) for (const name of credentialHeaders) headers.delete(name)
+    url = next
+  }
+
+  async function answered(call: typeof send, target: URL, request: RequestInit): Promise<Response> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), headersTimeoutMs)
+    const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal
+    let response: Response
+    try {
+      response = await call(target.href, { ...request, signal })
+    } catch {
+      // The caller's own abort is not the server's failure.
+      request.signal?.throwIfAborted()
+      const why = late.signal.aborted ? `did not answer within ${headersTimeoutMs / 1000} seconds` : 'cannot be reached'
+      throw new StoreError('unreachable', provider, operation, `${target.host} ${why}.`)
+    } finally {
+      clearTimeout(timer)
+    }
+    if (policy.egress === 'pinned') {
+      const answer = egressAnswers.find(
+        ({ status, header }) => response.status === status && response.headers.has(header),
+      )
+      if (!answer) return response
+      const cause = response.headers.get(answer.header) ?? ''
+      // An answer to HEAD has no body.
+      const sentence = (await response.text()).slice(0, 300) || `${target.host} cannot be reached.`
+      throw fail(isLasting(cause) ? cause : answer.code, sentence)
+    }
+    const found = await causeOf(response)
+    if (found === null) return response
+    const sentence = `${target.host} ${found.why} (${response.status}).`
+    throw new StoreError(found.cause, provider, operation, sentence, response.status)
+  }
+}
+
+/** A transport of one environment, for the providers. */
+export function guardedTransport(env: Env, options: GuardOptions = {}): Transport {
+  return (url, init) => guardedFetch(env, url, init, options)
+}

@@ -1,0 +1,321 @@
+// In charge of: writing to an http or https server by PUT: small objects at once, large ones staged in the service's own store
+// and sent at the commit as one PUT with its length. Best effort: how atomic a PUT is, is the server's affair.
+// Not in charge of: which addresses may be reached (guardedFetch.ts), the store they are staged in (r2Store.ts).
+import { inParallel } from '../../util/mapConcurrent.ts'
+import { fromBase64Url, toBase64Url } from '../../secrets/hmac.ts'
+import type { Caching, ObjectKind } from '../cacheControl.ts'
+import type { HttpAccess } from './httpSource.ts'
+import { basic } from './httpSource.ts'
+import { keyBelow } from '../keyBelow.ts'
+import type { Sink, Source, StoreErrorCode } from '../objectStore.ts'
+import { StoreError } from '../objectStore.ts'
+import type { Transport } from '../guardedFetch.ts'
+
+const PROVIDER = 'http'
+/** Of a staged object: a local R2 GET of a multipart object has no backpressure, so each must be small enough for memory. */
+const RANGE_BYTES = 16 * 1024 * 1024
+/** Without a byte being taken, or an answer after the last one. */
+const STALL_MS = 120_000
+/** Requests at a time where objects are deleted one by one. */
+const DELETIONS = 6
+
+export interface HttpPlace {
+  /** `https://host:port`. */
+  root: string
+  access: HttpAccess
+  caching?: Caching
+  /** Must hand out redirects instead of following them, and wait long for an answer: it comes after the body. */
+  transport: Transport
+  /** Below this lies what is not sent yet, and the receipts of what is. */
+  staging: { sink: Sink; open: (path: string) => Source }
+}
+
+/** What a server is known to have taken, for servers that do not let anyone look. */
+interface Receipt {
+  size: number
+  etag: string
+}
+
+const statuses: Readonly<Record<number, [StoreErrorCode, string]>> = {
+  401: ['forbidden', 'does not accept the credentials'],
+  403: ['forbidden', 'does not allow writing there'],
+  404: ['not_found', 'has no such directory'],
+  405: ['forbidden', 'does not accept files by PUT'],
+  407: ['forbidden', 'does not accept the credentials'],
+  408: ['unreachable', 'gave up waiting'],
+  409: ['not_found', 'has no such directory'],
+  413: ['too_large', 'does not accept a file of that size'],
+  425: ['unreachable', 'asks to try again later'],
+  429: ['unreachable', 'asks to try again later'],
+  501: ['forbidden', 'does not accept files by PUT'],
+  507: ['quota_exceeded', 'has no space left'],
+}
+
+export function httpSink({ root, access, caching, transport, staging }: HttpPlace): Sink {
+  const host = URL.parse(root)?.host ?? 'The server'
+
+  function addressOf(path: string, operation: string): string {
+    return `${root}/${encodePath(keyBelow('', path, PROVIDER, operation))}`
+  }
+
+  async function ask(
+    method: string,
+    url: string,
+    extra: Record<string, string>,
+    init: RequestInit = {},
+  ): Promise<Response> {
+    const headers = new Headers({ accept: '*/*', 'accept-encoding': 'identity', ...extra })
+    if (access.username || access.password) {
+      headers.set('authorization', basic(access.username ?? '', access.password ?? ''))
+    }
+    return transport(url, { ...init, method, headers })
+  }
+
+  async function refuse(operation: string, response: Response): Promise<never> {
+    await response.body?.cancel()
+    const { status } = response
+    const [code, why] =
+      status >= 300 && status < 400
+        ? // A body that streams cannot be sent twice, and credentials belong to the host that was named.
+          (['forbidden', 'redirects instead of accepting the file; use the final address'] as const)
+        : (statuses[status] ??
+          (status >= 500
+            ? (['unreachable', 'cannot accept the file at the moment'] as const)
+            : (['forbidden', 'refuses the file'] as const)))
+    const seconds = /^\d{1,6}$/.exec(response.headers.get('retry-after')?.trim() ?? '')?.[0]
+    const more = seconds === undefined ? {} : { retryAfterMs: Number(seconds) * 1000 }
+    throw new StoreError(code, PROVIDER, operation, `${host} ${why} (${status}).`, status, more)
+  }
+
+  /** One PUT of exactly `size` bytes. @returns the server's tag, or one of ours */
+  async function send(
+    operation: string,
+    path: string,
+    body: ReadableStream<Uint8Array> | Uint8Array,
+    size: number,
+    contentType: string,
+    kind: ObjectKind | null,
+  ): Promise<string> {
+    const url = addressOf(path, operation)
+    const cacheControl = kind === null ? undefined : caching?.[kind]
+    const headers = {
+      'content-type': contentType,
+      ...(cacheControl === undefined ? {} : { 'cache-control': cacheControl }),
+    }
+    const response =
+      body instanceof Uint8Array
+        ? await sendBytes(operation, url, headers, body, size)
+        : await sendStream(operation, url, headers, body, size)
+    if (response.status < 200 || response.status >= 300) return refuse(operation, response)
+    await response.body?.cancel()
+    return response.headers.get('etag') ?? `"sent-${size}"`
+  }
+
+  async function sendBytes(
+    operation: string,
+    url: string,
+    headers: Record<string, string>,
+    body: Uint8Array,
+    size: number,
+  ): Promise<Response> {
+    if (body.byteLength !== size) throw wrongLength(operation, size)
+    return ask('PUT', url, headers, { body })
+  }
+
+  async function sendStream(
+    operation: string,
+    url: string,
+    headers: Record<string, string>,
+    body: ReadableStream<Uint8Array>,
+    size: number,
+  ): Promise<Response> {
+    const stop = new AbortController()
+    let timer: number | null = null
+    const kick = (): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => stop.abort(new Error('stalled')), STALL_MS)
+    }
+    const watched = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        kick()
+        controller.enqueue(chunk)
+      },
+    })
+    // The runtime sends Content-Length for such a stream: servers may refuse a body without.
+    const fixed = new FixedLengthStream(size)
+    let wrong = false
+    let broken: unknown = null
+    const piped = body
+      .pipeThrough(watched)
+      .pipeTo(fixed.writable, { signal: stop.signal })
+      .catch((error: unknown) => {
+        if (isLengthError(error)) wrong = true
+        else broken ??= error
+      })
+    kick()
+    try {
+      return await ask('PUT', url, headers, { body: fixed.readable, signal: stop.signal })
+    } catch (error) {
+      const stalled = stop.signal.aborted
+      stop.abort()
+      await piped
+      if (wrong || isLengthError(error)) throw wrongLength(operation, size, 'body_broken')
+      if (broken instanceof StoreError) throw broken
+      if (!stalled) throw error
+      const why = `${host} accepted no data for ${STALL_MS / 1000} seconds.`
+      throw new StoreError('unreachable', PROVIDER, operation, why)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function receipt(path: string): Promise<Receipt | null> {
+    const name = await nameOf('sent', path)
+    const there = await staging.sink.stat(name)
+    if (there === null) return null
+    const { body } = await staging.open(name).read(null)
+    return new Response(body).json<Receipt>()
+  }
+
+  async function keepReceipt(path: string, made: Receipt): Promise<void> {
+    const bytes = new TextEncoder().encode(JSON.stringify(made))
+    await staging.sink.put(await nameOf('sent', path), bytes, bytes.byteLength, 'application/json')
+  }
+
+  const sink: Sink = {
+    async put(path, body, size, contentType, kind = 'file') {
+      return { etag: await send('put', path, body, size, contentType, kind) }
+    },
+
+    async stat(path) {
+      const response = await ask('HEAD', addressOf(path, 'stat'), {})
+      await response.body?.cancel()
+      const { status } = response
+      if (status === 404 || status === 410) return null
+      const length = response.headers.get('content-length')
+      const etag = response.headers.get('etag') ?? response.headers.get('last-modified')
+      if (status === 200 && length !== null && /^\d+$/.test(length)) {
+        return { size: Number(length), etag: etag ?? `"sent-${length}"` }
+      }
+      if (status === 429 || (status >= 500 && status !== 501)) return refuse('stat', response)
+      // It does not let anyone look: what it answered to our own PUT is all that can be known.
+      return receipt(path)
+    },
+
+    async delete(path) {
+      const response = await ask('DELETE', addressOf(path, 'delete'), {})
+      await response.body?.cancel()
+      await staging.sink.delete(await nameOf('sent', path))
+      // Who does not delete keeps it: that is best effort, and no reason to come back for days.
+      if (response.status === 429 || (response.status >= 500 && response.status !== 501))
+        await refuse('delete', response)
+    },
+
+    async deleteMany(paths) {
+      for (const path of paths) keyBelow('', path, PROVIDER, 'deleteMany')
+      await inParallel(paths, DELETIONS, (path) => sink.delete(path))
+    },
+
+    // The type travels in the id, for the PUT at the end.
+    async beginUpload(path, contentType) {
+      keyBelow('', path, PROVIDER, 'beginUpload')
+      const id = await staging.sink.beginUpload(await nameOf('put', path), contentType)
+      return `${id}.${toBase64Url(new TextEncoder().encode(contentType))}`
+    },
+
+    async uploadPart(path, upload, n, body, size) {
+      return staging.sink.uploadPart(await nameOf('put', path), stagedId(upload), n, body, size)
+    },
+
+    async completeUpload(path, upload, parts) {
+      const staged = await nameOf('put', path)
+      try {
+        await staging.sink.completeUpload(staged, stagedId(upload), parts)
+      } catch (error) {
+        // Put together by a try that did not live to send it?
+        const isGone = error instanceof StoreError && error.code === 'no_such_upload'
+        if (!isGone || (await staging.sink.stat(staged)) === null) throw error
+      }
+      const there = await staging.sink.stat(staged)
+      if (there === null) throw new StoreError('no_such_upload', PROVIDER, 'completeUpload', 'There is no such upload.')
+      const body = inRanges(staging.open(staged), there.size)
+      const etag = await send('completeUpload', path, body, there.size, typeIn(upload), 'file')
+      await keepReceipt(path, { size: there.size, etag })
+      await staging.sink.delete(staged)
+      return { etag }
+    },
+
+    async abortUpload(path, upload) {
+      keyBelow('', path, PROVIDER, 'abortUpload')
+      const staged = await nameOf('put', path)
+      await staging.sink.abortUpload(staged, stagedId(upload))
+      await staging.sink.delete(staged)
+    },
+
+    async tryOut(directory) {
+      // There is no way to ask without writing. One byte, always under the same name, and deleted where the server does that.
+      const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
+      await send('tryOut', path, new Uint8Array([10]), 1, 'text/plain', null)
+      const response = await ask('DELETE', addressOf(path, 'tryOut'), {}).catch(() => null)
+      await response?.body?.cancel()
+    },
+
+    location: (path) => `${root}/${encodePath(path)}`,
+  }
+  return sink
+}
+
+/** By a digest: a path of the longest kind would not fit behind the prefix. */
+async function nameOf(kind: 'put' | 'sent', path: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(path))
+  return `${kind}/${toBase64Url(new Uint8Array(digest))}`
+}
+
+function typeIn(upload: string): string {
+  const bytes = fromBase64Url(upload.split('.')[1] ?? '')
+  return bytes === null || bytes.length === 0 ? 'application/octet-stream' : new TextDecoder().decode(bytes)
+}
+
+function stagedId(upload: string): string {
+  return upload.split('.')[0] ?? ''
+}
+
+/** The whole of a staged object, a range at a time, each asked for when the one before has been taken. */
+function inRanges(source: Source, size: number): ReadableStream<Uint8Array> {
+  let at = 0
+  let reader: ReadableStreamDefaultReader<Uint8Array> | null = null
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          if (reader === null) {
+            if (at >= size) return controller.close()
+            const length = Math.min(RANGE_BYTES, size - at)
+            reader = (await source.read({ offset: at, length })).body.getReader()
+            at += length
+          }
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          reader = null
+        }
+      },
+      cancel: (reason) => reader?.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** RFC 3986 unreserved characters stay, all others are encoded; a dot element cannot be among them (keyBelow). */
+function encodePath(path: string): string {
+  return encodeURIComponent(path)
+    .replaceAll('%2F', '/')
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+function isLengthError(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('FixedLengthStream')
+}
+
+function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
+  return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
+}

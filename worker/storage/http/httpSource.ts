@@ -1,0 +1,227 @@
+// In charge of: one file behind an http or https address, as a source: Range, Basic credentials, and a pin that notices
+// when the file changes between two reads.
+// Not in charge of: which addresses may be reached, redirects (guardedFetch.ts); playlists.
+import { toBase64Url, fromBase64Url } from '../../secrets/hmac.ts'
+import { parseContentRange, sizeOfUnsatisfied } from '../../util/byteRange.ts'
+import type { ByteRange, Source, SourceBody, SourceStat, StoreErrorCode } from '../objectStore.ts'
+import { StoreError } from '../objectStore.ts'
+import type { Transport } from '../guardedFetch.ts'
+
+export interface HttpAccess {
+  username?: string | null
+  password?: string | null
+}
+
+const statuses: Readonly<Record<number, StoreErrorCode>> = {
+  401: 'forbidden',
+  403: 'forbidden',
+  404: 'not_found',
+  407: 'forbidden',
+  408: 'unreachable',
+  410: 'not_found',
+  412: 'source_changed',
+  416: 'range_not_satisfiable',
+  421: 'unreachable',
+  425: 'unreachable',
+  429: 'unreachable',
+}
+
+const sentences: Partial<Record<StoreErrorCode, string>> = {
+  forbidden: 'refuses access to the file',
+  not_found: 'has no such file',
+  source_changed: 'has replaced the file while it was being read',
+  range_not_satisfiable: 'has fewer bytes than requested',
+  unreachable: 'cannot deliver the file at the moment',
+}
+
+/** What a response says about the file that it is taken from. */
+interface Version {
+  size: number | null
+  etag: string | null
+  lastModified: string | null
+}
+
+/** In errors, where it is not a plain server: the provider, and what stands for the address. */
+export interface HttpNames {
+  provider: string
+  name: string
+}
+
+export function httpSource(
+  url: string | URL,
+  access: HttpAccess,
+  transport: Transport,
+  { provider, name: host }: HttpNames = { provider: 'http', name: URL.parse(String(url))?.host ?? 'The server' },
+): Source {
+  function problem(operation: string, code: StoreErrorCode, status: number | null, why?: string): StoreError {
+    const text = `${host} ${why ?? sentences[code] ?? 'does not answer in valid HTTP'}`
+    return new StoreError(code, provider, operation, status === null ? `${text}.` : `${text} (${status}).`, status)
+  }
+
+  async function ask(operation: string, method: 'GET' | 'HEAD', extra: Record<string, string>): Promise<Response> {
+    const headers = new Headers({ accept: '*/*', 'accept-encoding': 'identity', ...extra })
+    if (access.username || access.password) {
+      headers.set('authorization', basic(access.username ?? '', access.password ?? ''))
+    }
+    const response = await transport(url, { method, headers })
+    // Byte offsets in a compressed form are not offsets in the file.
+    const coding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+    if (response.ok && coding !== '' && coding !== 'identity') {
+      await response.body?.cancel()
+      throw problem(operation, 'invalid', null, `compresses the file (${coding}) although it was asked not to do so`)
+    }
+    return response
+  }
+
+  async function refuse(operation: string, response: Response, pin: Version | null): Promise<never> {
+    await response.body?.cancel()
+    const { status } = response
+    if (status === 416 && pin && pin.size !== null) {
+      const size = sizeOfUnsatisfied(response.headers.get('content-range'))
+      if (size !== null && size !== pin.size) throw problem(operation, 'source_changed', status)
+    }
+    throw problem(operation, statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid'), status)
+  }
+
+  async function statByGet(): Promise<SourceStat> {
+    const response = await ask('stat', 'GET', { range: 'bytes=0-0' })
+    await response.body?.cancel()
+    // An empty file has no first byte; the 416 says so.
+    const empty = response.status === 416 && sizeOfUnsatisfied(response.headers.get('content-range')) === 0
+    if (!empty && response.status !== 200 && response.status !== 206) return refuse('stat', response, null)
+    return statOf(response, empty ? 0 : sizeOf(response), empty || response.status === 206)
+  }
+
+  return {
+    async stat() {
+      const response = await ask('stat', 'HEAD', {})
+      await response.body?.cancel()
+      const code = statuses[response.status]
+      const size = sizeOf(response)
+      const ranges = response.headers.get('accept-ranges')?.trim().toLowerCase()
+      if (response.status === 200 && size !== null && (ranges === 'bytes' || ranges === 'none')) {
+        return statOf(response, size, ranges === 'bytes')
+      }
+      if (code === 'unreachable') return refuse('stat', response, null)
+      // Many servers and every presigned GET refuse HEAD, and few say whether they serve ranges: the first byte tells.
+      return statByGet()
+    },
+
+    async read(range: ByteRange | null, etag?: string): Promise<SourceBody> {
+      const pin = etag ? versionOf(etag) : null
+      const response = await ask('read', 'GET', {
+        ...(range ? { range: rangeHeader(range) } : {}),
+        // RFC 9110 §13.1.1: If-Match compares strongly, so that a weak tag would never match.
+        ...(pin?.etag && isStrong(pin.etag) ? { 'if-match': pin.etag } : {}),
+      })
+      if (response.status !== 200 && response.status !== 206) return refuse('read', response, pin)
+      const found = response.status === 206 ? parseContentRange(response.headers.get('content-range')) : null
+      const length = found ? found.length : contentLength(response)
+      const stat = statOf(response, sizeOf(response), response.status === 206)
+      const wrong = verdict(response, range, found, pin)
+      if (wrong) {
+        await response.body?.cancel()
+        throw problem('read', wrong.code, wrong.code === 'source_changed' ? null : response.status, wrong.why)
+      }
+      const body: ReadableStream<Uint8Array> = response.body ?? new Blob([]).stream()
+      return {
+        ...stat,
+        // A connection that closes early would look like the end of the file.
+        body: length === null ? body : body.pipeThrough(new FixedLengthStream(length)),
+        partial: found !== null,
+        offset: found ? found.offset : 0,
+        length,
+      }
+    },
+  }
+}
+
+function verdict(
+  response: Response,
+  range: ByteRange | null,
+  found: { offset: number; length: number } | null,
+  pin: Version | null,
+): { code: StoreErrorCode; why?: string } | null {
+  if (response.status === 206) {
+    if (!range) return { code: 'invalid', why: 'answers with part of the file although all of it was requested' }
+    const asked = range.length ?? Number.POSITIVE_INFINITY
+    const said = contentLength(response)
+    if (!found || found.offset !== range.offset || found.length > asked || (said !== null && said !== found.length)) {
+      return { code: 'invalid', why: 'answers with a different range from the one requested' }
+    }
+  }
+  if (!pin) return null
+  const now = { size: sizeOf(response), etag: response.headers.get('etag'), lastModified: lastModified(response) }
+  // What one of the two does not say cannot contradict; the server was also asked with If-Match where it has a strong tag.
+  const changed = (['size', 'etag', 'lastModified'] as const).some(
+    (name) => pin[name] !== null && now[name] !== null && pin[name] !== now[name],
+  )
+  return changed ? { code: 'source_changed' } : null
+}
+
+function statOf(response: Response, size: number | null, ranges: boolean): SourceStat {
+  const etag = response.headers.get('etag')
+  return {
+    size,
+    etag: etag && isStrong(etag) ? etag : pinOf({ size, etag, lastModified: lastModified(response) }),
+    contentType: response.headers.get('content-type'),
+    ranges,
+  }
+}
+
+/** Size of the whole file, where the response says it. */
+function sizeOf(response: Response): number | null {
+  return response.status === 206
+    ? (parseContentRange(response.headers.get('content-range'))?.total ?? null)
+    : contentLength(response)
+}
+
+function contentLength(response: Response): number | null {
+  const text = response.headers.get('content-length')
+  return text !== null && /^\d+$/.test(text.trim()) ? Number(text) : null
+}
+
+function lastModified(response: Response): string | null {
+  return response.headers.get('last-modified')
+}
+
+function isStrong(etag: string): boolean {
+  return /^"[^"]*"$/.test(etag)
+}
+
+const PIN = /^"pin-([A-Za-z0-9_-]+)"$/
+
+/**
+ * A tag of our own for a file without a strong one: its size, its date and its weak tag, checked against every answer.
+ * Null where the server says nothing that could be compared.
+ */
+function pinOf(version: Version): string | null {
+  if (version.size === null && version.lastModified === null && version.etag === null) return null
+  const fields = [version.size, version.lastModified, version.etag]
+  return `"pin-${toBase64Url(new TextEncoder().encode(JSON.stringify(fields)))}"`
+}
+
+function versionOf(etag: string): Version {
+  const bytes = fromBase64Url(PIN.exec(etag)?.[1] ?? '')
+  try {
+    const [size, modified, weak] = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array())) as unknown[]
+    return {
+      size: typeof size === 'number' ? size : null,
+      lastModified: typeof modified === 'string' ? modified : null,
+      etag: typeof weak === 'string' ? weak : null,
+    }
+  } catch {
+    return { size: null, lastModified: null, etag }
+  }
+}
+
+function rangeHeader({ offset, length }: ByteRange): string {
+  return `bytes=${offset}-${length === undefined ? '' : offset + length - 1}`
+}
+
+/** RFC 7617 §2.1: user-id and password in UTF-8. */
+export function basic(username: string, password: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(`${username}:${password}`)) binary += String.fromCharCode(byte)
+  return `Basic ${btoa(binary)}`
+}

@@ -1,0 +1,72 @@
+// In charge of: outputs of one job in several buckets: one sink for all of them, which tells them apart by the mark that a path
+// begins with (contract/job/paths/outputLocation.ts).
+// Not in charge of: which buckets a job names (jobStores.ts).
+import type { Sink } from './objectStore.ts'
+
+/** @param others by their marks; whatever has none of them is the first one's */
+export function placedSink(first: Sink, others: ReadonlyMap<string, Sink>): Sink {
+  if (others.size === 0) return first
+  const at = (path: string): { sink: Sink; path: string; mark: string } => {
+    const slash = path.indexOf('/')
+    const mark = slash < 0 ? path : path.slice(0, slash)
+    const sink = others.get(mark)
+    return sink ? { sink, path: slash < 0 ? '' : path.slice(slash + 1), mark } : { sink: first, path, mark: '' }
+  }
+  return {
+    put(path, ...rest) {
+      const to = at(path)
+      return to.sink.put(to.path, ...rest)
+    },
+    stat(path) {
+      const to = at(path)
+      return to.sink.stat(to.path)
+    },
+    delete(path) {
+      const to = at(path)
+      return to.sink.delete(to.path)
+    },
+    async deleteMany(paths) {
+      const groups = Map.groupBy(paths.map(at), ({ sink }) => sink)
+      for (const [sink, group] of groups) await sink.deleteMany(group.map((each) => each.path))
+    },
+    beginUpload(path, ...rest) {
+      const to = at(path)
+      return to.sink.beginUpload(to.path, ...rest)
+    },
+    uploadPart(path, ...rest) {
+      const to = at(path)
+      return to.sink.uploadPart(to.path, ...rest)
+    },
+    completeUpload(path, ...rest) {
+      const to = at(path)
+      return to.sink.completeUpload(to.path, ...rest)
+    },
+    abortUpload(path, ...rest) {
+      const to = at(path)
+      return to.sink.abortUpload(to.path, ...rest)
+    },
+    // All are of one provider: what one of them can, all can.
+    ...(first.tryOut === undefined
+      ? {}
+      : {
+          async tryOut(directory, keep) {
+            const to = at(directory)
+            await to.sink.tryOut?.(to.path, (upload, path) =>
+              keep(upload, to.mark === '' ? path : `${to.mark}/${path}`),
+            )
+          },
+        }),
+    ...(first.address === undefined
+      ? {}
+      : {
+          async address(path) {
+            const to = at(path)
+            return (await to.sink.address?.(to.path)) ?? null
+          },
+        }),
+    location(path) {
+      const to = at(path)
+      return to.sink.location(to.path)
+    },
+  }
+}

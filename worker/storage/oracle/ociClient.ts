@@ -1,0 +1,98 @@
+// In charge of: one request to Oracle's native Object Storage API: address, signature, body with its length, and the refusal
+// as a StoreError.
+// Not in charge of: which requests make a read or an upload (ociSource.ts, ociSink.ts), trying again (who asked does).
+import { sendStream } from '../s3/s3Client.ts'
+import { encodeKey } from '../s3/bucketAddress.ts'
+import type { StoreError } from '../objectStore.ts'
+import { boundedText } from '../boundedText.ts'
+import type { Transport } from '../guardedFetch.ts'
+import type { OraclePlace } from './ociAddress.ts'
+import { nativeBase, oracleName } from './ociAddress.ts'
+import type { OracleSign } from './ociSignature.ts'
+import { oracleRefused } from './ociErrors.ts'
+
+export interface NativeStore {
+  place: OraclePlace
+  sign: OracleSign
+  /** Must hand out redirects instead of following them: a signature is good for one host. */
+  transport: Transport
+}
+
+export interface Ask {
+  operation: string
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  /** Below the bucket: `o` and an object, `u` and an upload's object, `actions` and a name. */
+  path: readonly [string, ...string[]]
+  query?: Record<string, string>
+  /** Sent, but not covered by the signature. */
+  headers?: Record<string, string>
+  /** Body of a POST. */
+  json?: unknown
+  /** Body of a PUT, which needs no signature of its own (Oracle, "Request Signatures": PutObject, UploadPart). */
+  put?: { body: ReadableStream<Uint8Array> | Uint8Array; size: number; contentType: string }
+  /** Statuses that are an answer, not a refusal. */
+  accept?: readonly number[]
+}
+
+const MAX_ANSWER_BYTES = 1024 * 1024
+const PROVIDER = 'oracle'
+
+/** @throws StoreError for every status from 300 on that is not in `accept` */
+export async function ask(store: NativeStore, request: Ask): Promise<Response> {
+  const { operation, method, path, query = {}, put } = request
+  const pairs = Object.entries(query).map((pair) => pair.map(encodeElement).join('='))
+  const search = pairs.length > 0 ? `?${pairs.join('&')}` : ''
+  const url = `${nativeBase(store.place)}/${path.map(encodeElement).join('/')}${search}`
+  const json = request.json === undefined ? undefined : new TextEncoder().encode(JSON.stringify(request.json))
+  const headers = await store.sign({
+    method,
+    url,
+    ...(json === undefined ? {} : { body: json, contentType: 'application/json' }),
+    ...(put === undefined ? {} : { body: null, contentType: put.contentType }),
+  })
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value)
+  headers.set('accept-encoding', 'identity')
+  const init = { method, headers }
+  const response =
+    put && !(put.body instanceof Uint8Array)
+      ? await sendStream({ provider: PROVIDER, transport: store.transport }, operation, url, init, {
+          body: put.body,
+          size: put.size,
+        })
+      : await store.transport(url, { ...init, ...bodyOf(json ?? put?.body) })
+  if (response.status < 300 || request.accept?.includes(response.status)) return response
+  throw await refusalOf(store, operation, response)
+}
+
+function bodyOf(body: ReadableStream<Uint8Array> | Uint8Array | undefined): { body?: Uint8Array } {
+  return body instanceof Uint8Array ? { body } : {}
+}
+
+/** Also the slashes: an object's name is one element of the path. */
+function encodeElement(text: string): string {
+  return encodeKey(text).replaceAll('/', '%2F')
+}
+
+/** The members of an answer in JSON; none where it is something else. */
+export async function readJson(response: Response): Promise<Record<string, unknown>> {
+  const text = await boundedText(response, MAX_ANSWER_BYTES).catch(() => null)
+  try {
+    const value: unknown = JSON.parse(text ?? '')
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+async function refusalOf(store: NativeStore, operation: string, response: Response): Promise<StoreError> {
+  const { code } = await readJson(response)
+  const date = Date.parse(response.headers.get('date') ?? '')
+  const wait = response.headers.get('retry-after') ?? ''
+  return oracleRefused(oracleName(store.place), {
+    operation,
+    status: response.status,
+    code: typeof code === 'string' ? code : null,
+    aheadMs: Number.isNaN(date) ? null : date - Date.now(),
+    retryAfterMs: /^\d{1,6}$/.test(wait) ? Number(wait) * 1000 : null,
+  })
+}

@@ -1,0 +1,89 @@
+// In charge of: what a refusal of Oracle's native API means, as a StoreError that a person understands and that holds nothing
+// but Oracle's own code: its message may repeat what was signed.
+// Not in charge of: reading the answer (ociClient.ts).
+import type { StoreErrorCode } from '../objectStore.ts'
+import { StoreError } from '../objectStore.ts'
+
+export interface OracleRefusal {
+  operation: string
+  status: number
+  /** As Oracle writes it. */
+  code: string | null
+  /** How far the store's clock is ahead of ours, in milliseconds. */
+  aheadMs: number | null
+  retryAfterMs: number | null
+}
+
+const codes: Readonly<Record<string, StoreErrorCode>> = {
+  ObjectNotFound: 'not_found',
+  BucketNotFound: 'no_such_bucket',
+  NamespaceNotFound: 'no_such_bucket',
+  NoSuchUpload: 'no_such_upload',
+  NotAuthorizedOrNotFound: 'forbidden',
+  NotAuthorized: 'forbidden',
+  NotAllowed: 'forbidden',
+  InsufficientServicePermissions: 'forbidden',
+  NotRestored: 'forbidden',
+  NotAuthenticated: 'credentials_invalid',
+  SignUpRequired: 'credentials_invalid',
+  IfMatchFailed: 'source_changed',
+  InvalidRange: 'range_not_satisfiable',
+  QuotaExceeded: 'quota_exceeded',
+  LimitExceeded: 'quota_exceeded',
+  StorageLimitExceeded: 'quota_exceeded',
+  RequestEntityTooLarge: 'too_large',
+  TooManyRequests: 'unreachable',
+  ConcurrentObjectUpdate: 'unreachable',
+  IncorrectState: 'unreachable',
+  RequestTimeout: 'unreachable',
+}
+
+const statuses: Readonly<Record<number, StoreErrorCode>> = {
+  401: 'credentials_invalid',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'unreachable',
+  409: 'unreachable',
+  412: 'source_changed',
+  413: 'too_large',
+  416: 'range_not_satisfiable',
+  429: 'unreachable',
+}
+
+const sentences: Partial<Record<StoreErrorCode, string>> = {
+  not_found: 'has no such object',
+  no_such_bucket: 'does not exist or is not visible to the given user',
+  no_such_upload: 'has no such upload: it was completed or aborted before',
+  forbidden: 'does not allow this to the given user',
+  credentials_invalid: 'does not accept the given private_key for tenancy_ocid, user_ocid and oci_fingerprint',
+  clock_skew: 'says that the clock of the service is wrong',
+  source_changed: 'has replaced the object while it was being read',
+  range_not_satisfiable: 'has fewer bytes than requested',
+  too_large: 'says that the object is too large',
+  quota_exceeded: 'has no space left for this tenancy',
+  invalid: 'rejects this request',
+  unreachable: 'cannot process this request at the moment',
+}
+
+/** Oracle, "Maximum Allowed Client Clock Skew". */
+const MAX_SKEW_MS = 5 * 60_000
+const aboutUploads = new Set(['uploadPart', 'completeUpload', 'abortUpload'])
+
+/** `place`: `oci://namespace/bucket`. */
+export function oracleRefused(place: string, refusal: OracleRefusal): StoreError {
+  const { operation, status } = refusal
+  const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
+  const code = verdict(refusal, own)
+  const text = `${place} ${sentences[code] ?? 'rejects this request'} (${status}${own === null ? '' : ` ${own}`}).`
+  return new StoreError(code, 'oracle', operation, text, status, {
+    providerCode: own,
+    retryAfterMs: refusal.retryAfterMs,
+  })
+}
+
+function verdict({ operation, status, aheadMs }: OracleRefusal, own: string | null): StoreErrorCode {
+  const code = codes[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
+  // A date that is too far off is answered like a wrong key; the answer's own date tells them apart.
+  if (code === 'credentials_invalid' && Math.abs(aheadMs ?? 0) > MAX_SKEW_MS) return 'clock_skew'
+  return code === 'not_found' && aboutUploads.has(operation) ? 'no_such_upload' : code
+}

@@ -1,0 +1,153 @@
+// In charge of: writing through Oracle's native API: put, parts, commit, abort, delete.
+// Not in charge of: trying again.
+import { inParallel } from '../../util/mapConcurrent.ts'
+import type { Caching } from '../cacheControl.ts'
+import { keyBelow } from '../keyBelow.ts'
+import { wrongLength } from '../s3/s3Client.ts'
+import type { Sink } from '../objectStore.ts'
+import { StoreError } from '../objectStore.ts'
+import type { NativeStore } from './ociClient.ts'
+import { ask, readJson } from './ociClient.ts'
+import { oracleName } from './ociAddress.ts'
+import { bare, quoted } from './ociSource.ts'
+import { oracleRefused } from './ociErrors.ts'
+
+const PROVIDER = 'oracle'
+/** Requests at a time where objects are deleted one by one. */
+const DELETIONS = 6
+
+/** `prefix` is '' or ends with a slash. */
+export function nativeSink(store: NativeStore, prefix: string, caching: Caching | null = null): Sink {
+  const name = oracleName(store.place)
+  const keyOf = (path: string, operation: string): string => keyBelow(prefix, path, PROVIDER, operation)
+
+  function tagOf(operation: string, response: Response): string {
+    const etag = response.headers.get('etag')
+    if (etag) return quoted(etag)
+    throw new StoreError('invalid', PROVIDER, operation, `${name} answered without an ETag.`)
+  }
+
+  async function send(
+    operation: string,
+    path: readonly [string, ...string[]],
+    query: Record<string, string>,
+    body: ReadableStream<Uint8Array> | Uint8Array,
+    size: number,
+    contentType: string,
+    headers: Record<string, string> = {},
+  ): Promise<string> {
+    if (body instanceof Uint8Array && body.byteLength !== size)
+      throw wrongLength({ provider: PROVIDER }, operation, size)
+    const put = { body, size, contentType }
+    const response = await ask(store, { operation, method: 'PUT', path, query, headers, put })
+    await response.body?.cancel()
+    return tagOf(operation, response)
+  }
+
+  async function begin(key: string, contentType: string): Promise<string> {
+    const operation = 'beginUpload'
+    const json = { object: key, contentType, ...(caching === null ? {} : { cacheControl: caching.file }) }
+    const response = await ask(store, { operation, method: 'POST', path: ['u'], json })
+    const { uploadId } = await readJson(response)
+    if (typeof uploadId === 'string' && uploadId !== '') return uploadId
+    // Broken off, or a proxy's page: it can be asked again.
+    throw new StoreError('unreachable', PROVIDER, operation, `${name} answered without an upload id.`, response.status)
+  }
+
+  async function abort(key: string, uploadId: string): Promise<void> {
+    const request = { operation: 'abortUpload', method: 'DELETE', path: ['u', key], query: { uploadId } } as const
+    const response = await ask(store, { ...request, accept: [404] })
+    await response.body?.cancel()
+  }
+
+  const sink: Sink = {
+    async put(path, body, size, contentType, kind = 'file') {
+      const headers = caching === null ? {} : { 'cache-control': caching[kind] }
+      return { etag: await send('put', ['o', keyOf(path, 'put')], {}, body, size, contentType, headers) }
+    },
+
+    async stat(path) {
+      const operation = 'stat'
+      const response = await ask(store, {
+        operation,
+        method: 'HEAD',
+        path: ['o', keyOf(path, operation)],
+        accept: [404],
+      })
+      if (response.status === 404) return null
+      return { size: Number(response.headers.get('content-length')), etag: tagOf(operation, response) }
+    },
+
+    async delete(path) {
+      const operation = 'delete'
+      const response = await ask(store, {
+        operation,
+        method: 'DELETE',
+        path: ['o', keyOf(path, operation)],
+        accept: [404],
+      })
+      await response.body?.cancel()
+    },
+
+    async deleteMany(paths) {
+      const operation = 'deleteMany'
+      const objects = paths.map((path) => ({ objectName: keyOf(path, operation) }))
+      if (objects.length === 0) return
+      const response = await ask(store, {
+        operation,
+        method: 'POST',
+        path: ['actions', 'batchDeleteObjects'],
+        json: { objects, isSkipDeletedResult: true },
+        // Oracle has this since November 2025, and not in every region at once.
+        accept: [404, 405, 501],
+      })
+      if (response.status >= 300) {
+        await response.body?.cancel()
+        return void (await inParallel(paths, DELETIONS, (path) => sink.delete(path)))
+      }
+      const { failed } = await readJson(response)
+      const statuses = (Array.isArray(failed) ? failed : []).map((one: { statusCode?: unknown }) =>
+        Number(one.statusCode),
+      )
+      const status = statuses.find((each) => each !== 404)
+      if (status !== undefined) {
+        throw oracleRefused(name, { operation, status, code: null, aheadMs: null, retryAfterMs: null })
+      }
+    },
+
+    beginUpload: async (path, contentType) => begin(keyOf(path, 'beginUpload'), contentType),
+
+    async uploadPart(path, uploadId, n, body, size) {
+      const query = { uploadId, uploadPartNum: String(n) }
+      return send('uploadPart', ['u', keyOf(path, 'uploadPart')], query, body, size, 'application/octet-stream')
+    },
+
+    async completeUpload(path, uploadId, parts) {
+      const operation = 'completeUpload'
+      const partsToCommit = parts.toSorted((a, b) => a.n - b.n).map(({ n, etag }) => ({ partNum: n, etag: bare(etag) }))
+      const response = await ask(store, {
+        operation,
+        method: 'POST',
+        path: ['u', keyOf(path, operation)],
+        query: { uploadId },
+        json: { partsToCommit },
+      })
+      await response.body?.cancel()
+      return { etag: tagOf(operation, response) }
+    },
+
+    abortUpload: async (path, uploadId) => abort(keyOf(path, 'abortUpload'), uploadId),
+
+    async tryOut(directory, keep) {
+      const path = `${directory === '' ? '' : `${directory}/`}.splicepoint`
+      const key = keyOf(path, 'beginUpload')
+      // An upload that is never committed: no object, no version of one and no event for it.
+      const uploadId = await begin(key, 'application/octet-stream')
+      await keep(uploadId, path)
+      await abort(key, uploadId)
+    },
+
+    location: (path) => `${name}/${prefix}${path}`,
+  }
+  return sink
+}

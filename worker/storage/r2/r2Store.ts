@@ -1,0 +1,206 @@
+// In charge of: the service's own R2 bucket as a source and as a sink.
+// Not in charge of: who may read or write which prefix (registry.ts), nor answering clients (delivery/serveObject.ts).
+import { fromBase64Url, toBase64Url } from '../../secrets/hmac.ts'
+import type { Caching, ObjectKind } from '../cacheControl.ts'
+import { keyBelow } from '../keyBelow.ts'
+import type { ByteRange, Sink, Source, SourceStat, StoredPart, StoreErrorCode } from '../objectStore.ts'
+import { StoreError } from '../objectStore.ts'
+
+const PROVIDER = 'vendor-store'
+
+// R2's binding throws plain errors that end in the number of its API: https://developers.cloudflare.com/r2/api/error-codes/
+const codes: Readonly<Record<string, StoreErrorCode>> = {
+  '10007': 'not_found', // NoSuchKey
+  '10011': 'invalid', // EntityTooSmall
+  '10020': 'invalid', // InvalidObjectName
+  '10024': 'no_such_upload',
+  '10025': 'invalid', // InvalidPart
+  '10029': 'invalid', // InvalidArgument
+  '10031': 'source_changed', // PreconditionFailed
+  '10037': 'invalid', // BadDigest
+  '10039': 'range_not_satisfiable',
+  '10048': 'invalid', // parts of unequal size
+  '100100': 'too_large', // EntityTooLarge
+}
+
+async function told<T>(operation: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof StoreError) throw error
+    const message = error instanceof Error ? error.message : String(error)
+    const code = codes[/\((\d{5,6})\)\s*$/.exec(message)?.[1] ?? ''] ?? 'unreachable'
+    throw new StoreError(code, PROVIDER, operation, `The service's own store: ${message}`)
+  }
+}
+
+function statOf(object: R2Object): SourceStat {
+  return {
+    size: object.size,
+    etag: object.httpEtag,
+    contentType: object.httpMetadata?.contentType ?? null,
+    ranges: true,
+  }
+}
+
+export function vendorSource(bucket: R2Bucket, key: string): Source {
+  // R2 answers some ranges that it cannot satisfy with the whole object, and miniflare's with an unspecified error.
+  function beyond(size: number): StoreError {
+    return new StoreError('range_not_satisfiable', PROVIDER, 'read', `The object ends at byte ${size}.`, 416)
+  }
+
+  function changed(): StoreError {
+    return new StoreError('source_changed', PROVIDER, 'read', 'The object was replaced while it was being read.')
+  }
+
+  function missing(operation: string): StoreError {
+    return new StoreError('not_found', PROVIDER, operation, 'There is no such object in the service’s own store.')
+  }
+  return {
+    async stat() {
+      const object = await told('stat', () => bucket.head(key))
+      if (!object) throw missing('stat')
+      return statOf(object)
+    },
+
+    async read(range: ByteRange | null, etag?: string) {
+      const object = await told('read', () =>
+        bucket.get(key, {
+          ...(range ? { range: { ...range } } : {}),
+          // The binding wants the tag without the quotes of the header.
+          ...(etag ? { onlyIf: { etagMatches: etag.replace(/^"(.*)"$/, '$1') } } : {}),
+        }),
+      ).catch(async (error: StoreError) => {
+        const found = range && error.code === 'unreachable' ? await bucket.head(key).catch(() => null) : null
+        if (!found || !range || range.offset < found.size) throw error
+        throw etag && etag !== found.httpEtag ? changed() : beyond(found.size)
+      })
+      if (!object) throw missing('read')
+      if (!('body' in object)) {
+        throw changed()
+      }
+      const offset = range?.offset ?? 0
+      if (range && offset >= object.size) {
+        await object.body.cancel()
+        throw beyond(object.size)
+      }
+      const length = Math.min(range?.length ?? Number.POSITIVE_INFINITY, object.size - offset)
+      return { ...statOf(object), body: object.body, partial: range !== null, offset, length }
+    },
+  }
+}
+
+/** R2 takes a stream only with its length; a body of any other length is an error before anything becomes visible. */
+async function withLength<T>(
+  operation: string,
+  body: ReadableStream<Uint8Array> | Uint8Array,
+  size: number,
+  store: (value: ReadableStream | Uint8Array) => Promise<T>,
+): Promise<T> {
+  if (body instanceof Uint8Array) {
+    if (body.byteLength !== size) throw wrongLength(operation, size)
+    return told(operation, () => store(body))
+  }
+  const fixed = new FixedLengthStream(size)
+  const stop = new AbortController()
+  let bodyFailed = false
+  let storeFailed = false
+  const piped = body.pipeTo(fixed.writable, { signal: stop.signal }).catch(() => {
+    // A store that fails closes the pipe too; only a pipe that failed first is the body's fault.
+    bodyFailed = !storeFailed
+  })
+  try {
+    return await told(operation, () => store(fixed.readable))
+  } catch (error) {
+    storeFailed = true
+    stop.abort()
+    await piped
+    throw bodyFailed || isLengthError(error) ? wrongLength(operation, size, 'body_broken') : error
+  }
+}
+
+/** The runtime tells a wrong length to whoever reads the stream, which is the store's own call. */
+function isLengthError(error: unknown): boolean {
+  return error instanceof StoreError && error.message.includes('FixedLengthStream')
+}
+
+function wrongLength(operation: string, size: number, code: 'invalid' | 'body_broken' = 'invalid'): StoreError {
+  return new StoreError(code, PROVIDER, operation, `The body ended early or does not have the announced ${size} bytes.`)
+}
+
+export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | null = null): Sink {
+  function keyOf(path: string, operation: string): string {
+    return keyBelow(prefix, path, PROVIDER, operation)
+  }
+
+  const metadataOf = (contentType: string, kind: ObjectKind): R2HTTPMetadata =>
+    caching === null ? { contentType } : { contentType, cacheControl: caching[kind] }
+
+  // An upload id of ours names R2's id and the path, so that an id can never be used for another object.
+  function resume(path: string, upload: string, operation: string): R2MultipartUpload {
+    const bytes = fromBase64Url(upload)
+    const text = bytes ? new TextDecoder().decode(bytes) : ''
+    const separator = text.indexOf(' ')
+    if (separator < 1 || text.slice(separator + 1) !== path) {
+      throw new StoreError('no_such_upload', PROVIDER, operation, 'There is no such upload for this object.')
+    }
+    return bucket.resumeMultipartUpload(keyOf(path, operation), text.slice(0, separator))
+  }
+
+  return {
+    async put(path, body, size, contentType, kind = 'file') {
+      const key = keyOf(path, 'put')
+      const object = await withLength('put', body, size, (value) =>
+        bucket.put(key, value, { httpMetadata: metadataOf(contentType, kind) }),
+      )
+      return { etag: object.httpEtag }
+    },
+
+    async stat(path) {
+      const key = keyOf(path, 'stat')
+      const object = await told('stat', () => bucket.head(key))
+      return object && { size: object.size, etag: object.httpEtag }
+    },
+
+    async delete(path) {
+      const key = keyOf(path, 'delete')
+      await told('delete', () => bucket.delete(key))
+    },
+
+    async deleteMany(paths) {
+      const keys = paths.map((path) => keyOf(path, 'deleteMany'))
+      if (keys.length > 0) await told('deleteMany', () => bucket.delete(keys))
+    },
+
+    async beginUpload(path, contentType) {
+      const key = keyOf(path, 'beginUpload')
+      const httpMetadata = metadataOf(contentType, 'file')
+      const made = await told('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata }))
+      return toBase64Url(new TextEncoder().encode(`${made.uploadId} ${path}`))
+    },
+
+    async uploadPart(path, upload, n, body, size) {
+      const target = resume(path, upload, 'uploadPart')
+      const part = await withLength('uploadPart', body, size, (value) => target.uploadPart(n, value))
+      return part.etag
+    },
+
+    async completeUpload(path, upload, parts: StoredPart[]) {
+      const target = resume(path, upload, 'completeUpload')
+      const list = parts.map(({ n, etag }) => ({ partNumber: n, etag })).toSorted((a, b) => a.partNumber - b.partNumber)
+      const object = await told('completeUpload', () => target.complete(list))
+      return { etag: object.httpEtag }
+    },
+
+    async abortUpload(path, upload) {
+      try {
+        const target = resume(path, upload, 'abortUpload')
+        await told('abortUpload', () => target.abort())
+      } catch (error) {
+        if (!(error instanceof StoreError && error.code === 'no_such_upload')) throw error
+      }
+    },
+
+    location: (path) => `${PROVIDER}://${prefix}${path}`,
+  }
+}

@@ -1,0 +1,33 @@
+// In charge of: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 §8.2), with which both Oracle and Google want requests signed.
+// Not in charge of: what is signed, reading keys (contract/job/storeKeys/pem.ts).
+import type { RsaKey } from '#contract/job/storeKeys/pem.ts'
+import { StoreError } from './objectStore.ts'
+
+/**
+ * → the signature of a text in UTF-8. The key is imported once, at the first signature.
+ * @throws StoreError `credentials_invalid` for numbers that are no key: its form was judged before, they were not
+ */
+export function rsaSha256(provider: string, key: Pick<RsaKey, 'pkcs8'>): (text: string) => Promise<Uint8Array> {
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+  let imported: Promise<CryptoKey> | null = null
+  return async (text) => {
+    imported ??= crypto.subtle.importKey('pkcs8', key.pkcs8, algorithm, false, ['sign'])
+    const bytes = new TextEncoder().encode(text)
+    try {
+      return new Uint8Array(await crypto.subtle.sign(algorithm.name, await imported, bytes))
+    } catch {
+      throw new StoreError(
+        'credentials_invalid',
+        provider,
+        'sign',
+        'The given private key cannot be used: it is damaged.',
+      )
+    }
+  }
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}

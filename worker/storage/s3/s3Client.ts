@@ -1,0 +1,156 @@
+// In charge of: one request to an S3-shaped store: address, signature, body with its length, and the refusal as a StoreError.
+// Not in charge of: which requests make a read or an upload (s3Source.ts, s3Sink.ts), trying again (who asked does).
+import { StoreError } from '../objectStore.ts'
+import { boundedText } from '../boundedText.ts'
+import type { Transport } from '../guardedFetch.ts'
+import type { Place } from './bucketAddress.ts'
+import { addressOf } from './bucketAddress.ts'
+import type { Presign, Sign } from './sigV4.ts'
+import { refused } from './s3Errors.ts'
+import type { Element } from './s3Xml.ts'
+import { parseXml, textAt } from './s3Xml.ts'
+
+/** One store, one bucket, one key: all that a provider has to say. */
+export interface XmlStore {
+  /** Named in errors: `aws`. */
+  provider: string
+  place: Place
+  sign: Sign
+  /** Absent where no address can be made that shows no secret. */
+  presign?: Presign | undefined
+  /** Must hand out redirects instead of following them: a signature is good for one host. */
+  transport: Transport
+  /** False where the store has no `POST ?delete`: objects are deleted one by one. */
+  deletesMany: boolean
+  /** Of the credential, which hold the key: for messages. */
+  members?: string
+}
+
+export interface Ask {
+  operation: string
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  /** '' = the bucket. */
+  key: string
+  query?: Record<string, string>
+  /** Sent, but not covered by the signature: what proxies may change. */
+  headers?: Record<string, string>
+  /** Covered. */
+  signed?: Record<string, string>
+  body?: Uint8Array | null
+  /** Instead of `body`: exactly `size` bytes, streamed. */
+  stream?: { body: ReadableStream<Uint8Array>; size: number }
+  /** Statuses that are an answer, not a refusal. */
+  accept?: readonly number[]
+}
+
+/** An error answer is small; a listing of 1000 keys of 1024 bytes, escaped, is not. */
+const MAX_ERROR_BYTES = 64 * 1024
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Larger ones are not hashed: the signature then leaves the body out, as for one that streams. */
+const MAX_HASHED_BYTES = 1024 * 1024
+
+/** @throws StoreError for every status from 300 on that is not in `accept` */
+export async function ask(store: XmlStore, request: Ask): Promise<Response> {
+  const { operation, method, key } = request
+  const url = addressOf(store.place, key, request.query)
+  const body = request.body ?? null
+  const streams = request.stream !== undefined || (body !== null && body.byteLength > MAX_HASHED_BYTES)
+  const headers = await store.sign({
+    method,
+    url,
+    headers: new Headers(request.signed),
+    bodyHash: streams ? null : hex(await crypto.subtle.digest('SHA-256', body ?? new Uint8Array(0))),
+  })
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value)
+  headers.set('accept-encoding', 'identity')
+  const response = request.stream
+    ? await sendStream(store, operation, url, { method, headers }, request.stream)
+    : await store.transport(url, { method, headers, ...(body === null ? {} : { body }) })
+  if (response.status < 300 || request.accept?.includes(response.status)) return response
+  throw await refusalOf(store, operation, response)
+}
+
+/** Reads an answer in XML. A 200 may hold an error all the same. @throws StoreError */
+export async function readXml(store: XmlStore, operation: string, response: Response): Promise<Element> {
+  const text = await boundedText(response, MAX_ANSWER_BYTES)
+  const root = text === null ? null : parseXml(text)
+  // Amazon, CompleteMultipartUpload: "a 200 OK response can contain either a success or an error".
+  if (root?.name === 'Error') throw refusedBy(store, operation, response, root)
+  if (root) return root
+  // Broken off, or a proxy's page: what it was asked for may have happened, and can be asked again.
+  throw new StoreError(
+    'unreachable',
+    store.provider,
+    operation,
+    `${store.place.name} answered without XML.`,
+    response.status,
+  )
+}
+
+/** Reads the body of a refusal, if it has one. */
+export async function refusalOf(store: XmlStore, operation: string, response: Response): Promise<StoreError> {
+  const text = await boundedText(response, MAX_ERROR_BYTES).catch(() => null)
+  const root = text === null ? null : parseXml(text)
+  return refusedBy(store, operation, response, root?.name === 'Error' ? root : null)
+}
+
+function refusedBy(store: XmlStore, operation: string, response: Response, error: Element | null): StoreError {
+  return refused(store.provider, store.place.name, operation, {
+    status: response.status,
+    code: textAt(error, 'Code'),
+    region: textAt(error, 'Region') ?? response.headers.get('x-amz-bucket-region'),
+    retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
+    members: store.members,
+  })
+}
+
+/** The refusal of one entry in an answer about many. */
+export function refusedEntry(store: XmlStore, operation: string, code: string | null): StoreError {
+  return refused(store.provider, store.place.name, operation, { status: 200, code, region: null, retryAfterMs: null })
+}
+
+function retryAfterMs(header: string | null): number | null {
+  return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) * 1000 : null
+}
+
+/** Sends a body of exactly `size` bytes, with its length. */
+export async function sendStream(
+  store: Pick<XmlStore, 'provider' | 'transport'>,
+  operation: string,
+  url: string,
+  init: { method: string; headers: Headers },
+  { body, size }: { body: ReadableStream<Uint8Array>; size: number },
+): Promise<Response> {
+  // The runtime sends Content-Length for such a stream, and S3 takes no other.
+  const fixed = new FixedLengthStream(size)
+  const stop = new AbortController()
+  let wrong = false
+  const piped = body.pipeTo(fixed.writable, { signal: stop.signal }).catch((error: unknown) => {
+    wrong = isLengthError(error)
+  })
+  try {
+    return await store.transport(url, { ...init, body: fixed.readable })
+  } catch (error) {
+    // A store that refuses early leaves the rest of the body unread; nobody else would end the pipe.
+    stop.abort()
+    await piped
+    throw wrong || isLengthError(error) ? wrongLength(store, operation, size, 'body_broken') : error
+  }
+}
+
+function isLengthError(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('FixedLengthStream')
+}
+
+export function wrongLength(
+  store: Pick<XmlStore, 'provider'>,
+  operation: string,
+  size: number,
+  code: 'invalid' | 'body_broken' = 'invalid',
+): StoreError {
+  return new StoreError(code, store.provider, operation, `The body does not have the announced ${size} bytes.`)
+}
+
+function hex(digest: ArrayBuffer): string {
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,125 @@
+// In charge of: what a refusal of an S3-shaped store means, as a StoreError that a person understands and that holds nothing
+// but the provider's own code: its message may repeat what was signed.
+// Not in charge of: reading the answer (s3Client.ts), which job error it becomes (jobErrorMapping.ts).
+import type { StoreErrorCode } from '../objectStore.ts'
+import { StoreError } from '../objectStore.ts'
+
+/** Codes of S3, R2, GCS, Swift, Ceph and MinIO. */
+const codes: Readonly<Record<string, StoreErrorCode>> = {
+  NoSuchKey: 'not_found',
+  NoSuchVersion: 'not_found',
+  NotFound: 'not_found',
+  NoSuchBucket: 'no_such_bucket',
+  InvalidBucketName: 'no_such_bucket',
+  NoSuchUpload: 'no_such_upload',
+  AccessDenied: 'forbidden',
+  AllAccessDisabled: 'forbidden',
+  AccountProblem: 'forbidden',
+  MethodNotAllowed: 'forbidden',
+  InvalidObjectState: 'forbidden',
+  InvalidAccessKeyId: 'credentials_invalid',
+  SignatureDoesNotMatch: 'credentials_invalid',
+  InvalidToken: 'credentials_invalid',
+  InvalidSecurity: 'credentials_invalid',
+  NotSignedUp: 'credentials_invalid',
+  Unauthorized: 'credentials_invalid',
+  AuthenticationRequired: 'credentials_invalid',
+  ExpiredToken: 'credentials_expired',
+  TokenRefreshRequired: 'credentials_expired',
+  RequestTimeTooSkewed: 'clock_skew',
+  RequestExpired: 'clock_skew',
+  PermanentRedirect: 'wrong_region',
+  TemporaryRedirect: 'unreachable',
+  AuthorizationHeaderMalformed: 'wrong_region',
+  IllegalLocationConstraintException: 'wrong_region',
+  IncorrectEndpoint: 'wrong_region',
+  PreconditionFailed: 'source_changed',
+  InvalidRange: 'range_not_satisfiable',
+  EntityTooLarge: 'too_large',
+  QuotaExceeded: 'quota_exceeded',
+  ServiceQuotaExceeded: 'quota_exceeded',
+  XMinioStorageFull: 'quota_exceeded',
+  InsufficientStorage: 'quota_exceeded',
+  // What arrived is not what was sent: it is sent again.
+  IncompleteBody: 'body_broken',
+  BadDigest: 'body_broken',
+  XAmzContentSHA256Mismatch: 'body_broken',
+  SlowDown: 'unreachable',
+  Busy: 'unreachable',
+  InternalError: 'unreachable',
+  ServiceUnavailable: 'unreachable',
+  RequestTimeout: 'unreachable',
+  OperationAborted: 'unreachable',
+  ConditionalRequestConflict: 'unreachable',
+  BadGateway: 'unreachable',
+  TooManyRequests: 'unreachable',
+}
+
+const statuses: Readonly<Record<number, StoreErrorCode>> = {
+  301: 'wrong_region',
+  307: 'unreachable',
+  401: 'credentials_invalid',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'unreachable',
+  409: 'unreachable',
+  412: 'source_changed',
+  413: 'too_large',
+  416: 'range_not_satisfiable',
+  425: 'unreachable',
+  429: 'unreachable',
+  507: 'quota_exceeded',
+}
+
+const sentences: Readonly<Record<StoreErrorCode, string>> = {
+  not_found: 'has no such object',
+  no_such_bucket: 'does not exist',
+  no_such_upload: 'has no such upload: it was completed or aborted before',
+  forbidden: 'does not allow this to the given key',
+  credentials_invalid: 'does not accept the given access_key and secret_key (or session_token)',
+  credentials_expired: 'says that the given session_token has expired',
+  clock_skew: 'says that the clock of the service is wrong',
+  wrong_region: 'is in another region',
+  source_changed: 'has replaced the object while it was being read',
+  range_not_satisfiable: 'has fewer bytes than requested',
+  too_large: 'says that the object is too large',
+  quota_exceeded: 'has no space left for this account',
+  address_refused: 'is at an address that is not allowed',
+  invalid: 'rejects this request',
+  body_broken: 'was not sent the whole body',
+  unreachable: 'cannot process this request at the moment',
+  host_not_found: 'is at a host that does not exist',
+  connection_refused: 'refuses connections',
+  tls_failed: 'cannot be reached by TLS',
+}
+
+export interface Refusal {
+  status: number
+  /** As the provider writes it, from the answer. */
+  code: string | null
+  /** Where the answer says so. */
+  region: string | null
+  retryAfterMs: number | null
+  /** What holds the key that is refused. */
+  members?: string | undefined
+}
+
+/** `place`: `s3://bucket`. */
+export function refused(provider: string, place: string, operation: string, refusal: Refusal): StoreError {
+  const { status } = refusal
+  // A hostile endpoint may write anything here, also what it was sent: codes are letters, keys are more.
+  const own = refusal.code !== null && /^[A-Za-z]{3,48}$/.test(refusal.code) ? refusal.code : null
+  const region =
+    refusal.region !== null && /^[a-z]{2,10}(-[a-z]{2,12}){1,3}-\d{1,2}$/.test(refusal.region) ? refusal.region : null
+  const code = codes[own ?? ''] ?? statuses[status] ?? (status >= 500 ? 'unreachable' : 'invalid')
+  const hint = code === 'wrong_region' && region !== null ? `: set region to "${region}"` : ''
+  const sentence =
+    code === 'credentials_invalid' && refusal.members !== undefined
+      ? `does not accept the given ${refusal.members}`
+      : sentences[code]
+  const text = `${place} ${sentence}${hint} (${status}${own === null ? '' : ` ${own}`}).`
+  return new StoreError(code, provider, operation, text, status, {
+    providerCode: own,
+    retryAfterMs: refusal.retryAfterMs,
+  })
+}

@@ -1,0 +1,39 @@
+// In charge of: the end of a dry run at the task door: the estimate is kept with the job, and the job has succeeded.
+// Not in charge of: who may call (taskRoutes.ts), whether it still may (contract/task/lifecycle.ts), what an estimate says.
+import type { Context } from 'hono'
+import { mergeWarnings } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errorCodes.ts'
+import { estimatePost, MAX_ESTIMATE_BYTES } from '#contract/task/protocol.ts'
+import { readJson } from '../http/jsonBody.ts'
+import { apply } from '../scheduler/applyEvent.ts'
+import { findJobByBackendId } from '../db/jobs.ts'
+import { RequestError } from '../http/requestError.ts'
+import type { DoorEnv } from './taskRoutes.ts'
+import { checked } from './parseMessage.ts'
+
+/** The warnings of 200 outputs beside the estimate itself. */
+const MAX_BODY_BYTES = 2 * MAX_ESTIMATE_BYTES
+
+/** `POST /task/:id/estimate`. Idempotent: the attempt that ended the dry run is answered again. */
+export async function endDryRun(c: Context<DoorEnv>): Promise<Response> {
+  const { attempt, task: id, jobId } = c.var
+  const { value } = await readJson(c as never, MAX_BODY_BYTES)
+  const { warnings, progress, estimate: found } = checked(estimatePost, value)
+  const estimate = JSON.stringify(found)
+  if (estimate.length > MAX_ESTIMATE_BYTES) throw new RequestError('too_large', 'The estimate is too large to keep.')
+  const job = await findJobByBackendId(c.env.DB, jobId)
+  const result = await apply(
+    c.env,
+    { id, jobId },
+    { type: 'planned', attempt },
+    {
+      estimate,
+      progress: JSON.stringify({ ...progress, attempt }),
+      warnings: JSON.stringify(mergeWarnings(job ? (JSON.parse(job.warnings) as Warning[]) : [], warnings)),
+    },
+  )
+  if (!result.ok && result.refusal !== 'same') {
+    throw new RequestError('stale_attempt', 'Another attempt is current, the job has ended, or it is no dry run: stop.')
+  }
+  return c.json({ state: 'completed' })
+}

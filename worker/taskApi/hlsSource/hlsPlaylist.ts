@@ -1,0 +1,266 @@
+// In charge of: reading the text of one HLS playlist (RFC 8216 and its second edition) as values, and refusing by name what
+// could not be transcoded faithfully. Our own reader: of the libraries tried, one is lax about what it does not know and
+// the other is four times the size of this; neither bounds what it reads.
+// Not in charge of: addresses (hlsPresentation.ts resolves and the guard judges them), which variant is taken.
+import { PlaylistRefused } from './playlistError.ts'
+
+/** Segments of one playlist: 24 hours of two seconds each. */
+export const MAX_SEGMENTS = 43_200
+const MAX_LINE = 16 * 1024
+const MAX_VARIANTS = 200
+
+export interface Bytes {
+  offset: number
+  length: number
+}
+
+/** AES-128 of a whole piece. */
+export interface Key {
+  uri: string
+  /** 32 hexadecimal digits. */
+  iv: string
+}
+
+export interface InitSection {
+  uri: string
+  range: Bytes | null
+  key: Key | null
+}
+
+export interface Segment extends InitSection {
+  seconds: number
+  /** What follows does not continue the clock, or the coding, of what came before. */
+  discontinuity: boolean
+  map: InitSection | null
+}
+
+export interface MediaPlaylist {
+  kind: 'media'
+  /** False: more will be added (an event that still runs). */
+  ended: boolean
+  targetSeconds: number
+  segments: Segment[]
+  /** No duration has a decimal point. */
+  rounds: boolean
+}
+
+export interface Variant {
+  uri: string
+  /** Peak, in bits a second. */
+  bandwidth: number
+  /** Group of its audio renditions. */
+  audio: string | null
+  hasVideo: boolean
+}
+
+export interface Rendition {
+  group: string
+  /** Null: the variant itself carries it. */
+  uri: string | null
+  language: string | null
+}
+
+export interface MultivariantPlaylist {
+  kind: 'multivariant'
+  variants: Variant[]
+  audio: Rendition[]
+}
+
+const unsupported = (what: string): PlaylistRefused => new PlaylistRefused('source_unsupported', what)
+const damaged = (what: string): PlaylistRefused => new PlaylistRefused('source_damaged', `The playlist ${what}.`)
+
+/** @throws PlaylistRefused */
+export function readPlaylist(text: string): MediaPlaylist | MultivariantPlaylist {
+  const lines = text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  if (lines[0] !== '#EXTM3U') throw damaged('does not begin with #EXTM3U')
+  if (lines.some((line) => line.length > MAX_LINE)) throw damaged(`has a line of more than ${MAX_LINE} characters`)
+  const has = (tag: string): boolean => lines.some((line) => line === tag || line.startsWith(`${tag}:`))
+  if (has('#EXT-X-DEFINE')) throw unsupported('The playlist uses variables (EXT-X-DEFINE), which are not supported.')
+  const multivariant = has('#EXT-X-STREAM-INF')
+  // RFC 8216, 4.3: a playlist with tags of both kinds is not one.
+  if (multivariant && has('#EXTINF')) throw damaged('is a multivariant and a media playlist at once')
+  return multivariant ? readMultivariant(lines) : readMedia(lines, has)
+}
+
+function readMultivariant(lines: readonly string[]): MultivariantPlaylist {
+  const variants: Variant[] = []
+  const audio: Rendition[] = []
+  let open: Omit<Variant, 'uri'> | null = null
+  for (const line of lines) {
+    const [tag, value] = tagOf(line)
+    if (tag === '#EXT-X-STREAM-INF') {
+      const attributes = readAttributes(value)
+      const codecs = attributes.get('CODECS')
+      open = {
+        bandwidth: wholeNumber(attributes.get('BANDWIDTH')) ?? 0,
+        audio: attributes.get('AUDIO') ?? null,
+        // RFC 6381 names of codecs that are sound; where none are named, it is a film.
+        hasVideo:
+          attributes.has('RESOLUTION') ||
+          codecs === undefined ||
+          codecs.split(',').some((codec) => !/^\s*(mp4a|ac-3|ec-3|mp3|opus|flac|alac)\b/i.test(codec)),
+      }
+    } else if (tag === '#EXT-X-MEDIA') {
+      const attributes = readAttributes(value)
+      if (attributes.get('TYPE') !== 'AUDIO') continue
+      const group = attributes.get('GROUP-ID')
+      if (group === undefined) throw damaged('has an audio rendition without GROUP-ID')
+      audio.push({ group, uri: attributes.get('URI') ?? null, language: attributes.get('LANGUAGE') ?? null })
+    } else if (!line.startsWith('#') && open !== null) {
+      variants.push({ ...open, uri: line })
+      open = null
+    }
+    if (variants.length > MAX_VARIANTS || audio.length > MAX_VARIANTS) {
+      throw new PlaylistRefused('source_too_large', `The playlist names more than ${MAX_VARIANTS} variants.`)
+    }
+  }
+  if (variants.length === 0) throw damaged('names no variant')
+  return { kind: 'multivariant', variants, audio }
+}
+
+function readMedia(lines: readonly string[], has: (tag: string) => boolean): MediaPlaylist {
+  const ended = has('#EXT-X-ENDLIST')
+  const type = lines.find((line) => line.startsWith('#EXT-X-PLAYLIST-TYPE:'))?.split(':')[1]
+  // RFC 8216, 6.2.1: without a type, segments may leave at the front while it is read.
+  if (!ended && type !== 'EVENT' && type !== 'VOD') {
+    throw unsupported('The playlist is live: it has no end, and no EXT-X-PLAYLIST-TYPE that promises one.')
+  }
+  if (has('#EXT-X-I-FRAMES-ONLY')) throw unsupported('The playlist is one of key frames only (EXT-X-I-FRAMES-ONLY).')
+  if (has('#EXT-X-SKIP')) throw unsupported('The playlist is a delta update (EXT-X-SKIP), which was not asked for.')
+  const segments: Segment[] = []
+  let sequence = wholeNumber(valueOf(lines, '#EXT-X-MEDIA-SEQUENCE')) ?? 0
+  let seconds: number | null = null
+  let rounds = true
+  let range: string | null = null
+  let discontinuity = false
+  let map: InitSection | null = null
+  let key: { uri: string; iv: string | null } | null = null
+  let last: { uri: string; end: number } | null = null
+  for (const line of lines) {
+    const [tag, value] = tagOf(line)
+    switch (tag) {
+      case '#EXTINF':
+        seconds = decimal(value.split(',')[0])
+        if (seconds === null) throw damaged('has a segment without a duration')
+        rounds &&= !value.split(',')[0]!.includes('.')
+        break
+      case '#EXT-X-BYTERANGE':
+        range = value
+        break
+      case '#EXT-X-DISCONTINUITY':
+        discontinuity = true
+        break
+      case '#EXT-X-GAP':
+        throw damaged('says that a segment is missing (EXT-X-GAP)')
+      case '#EXT-X-KEY':
+        key = readKey(value)
+        break
+      case '#EXT-X-MAP': {
+        const attributes = readAttributes(value)
+        const uri = attributes.get('URI')
+        if (uri === undefined) throw damaged('has an EXT-X-MAP without URI')
+        if (key !== null && key.iv === null) throw damaged('encrypts an EXT-X-MAP without an IV')
+        const bytes = attributes.get('BYTERANGE')
+        map = {
+          uri,
+          // RFC 8216, 4.3.2.5: without an offset it begins at 0.
+          range: bytes === undefined ? null : readRange(bytes, { uri, end: 0 }, uri),
+          key: key === null ? null : { uri: key.uri, iv: key.iv! },
+        }
+        break
+      }
+      default:
+        if (line.startsWith('#')) break
+        if (seconds === null) throw damaged('has a segment without EXTINF')
+        if (segments.length >= MAX_SEGMENTS) {
+          throw new PlaylistRefused('source_too_large', `The playlist has more than ${MAX_SEGMENTS} segments.`)
+        }
+        {
+          const bytes: Bytes | null = range === null ? null : readRange(range, last, line)
+          last = bytes === null ? null : { uri: line, end: bytes.offset + bytes.length }
+          segments.push({
+            uri: line,
+            seconds,
+            range: bytes,
+            discontinuity: discontinuity && segments.length > 0,
+            map,
+            // RFC 8216, 5.2: without an IV it is the segment's number, 128 bits, the highest first.
+            key: key === null ? null : { uri: key.uri, iv: key.iv ?? sequence.toString(16).padStart(32, '0') },
+          })
+        }
+        sequence++
+        seconds = range = null
+        discontinuity = false
+    }
+  }
+  if (ended && segments.length === 0) throw damaged('has no segment')
+  const target = decimal(valueOf(lines, '#EXT-X-TARGETDURATION'))
+  return {
+    kind: 'media',
+    ended,
+    targetSeconds: target ?? Math.max(1, ...segments.slice(0, 100).map((segment) => segment.seconds)),
+    segments,
+    rounds,
+  }
+}
+
+function readKey(value: string): { uri: string; iv: string | null } | null {
+  const attributes = readAttributes(value)
+  const method = attributes.get('METHOD') ?? 'none at all'
+  if (method === 'NONE') return null
+  const format = attributes.get('KEYFORMAT') ?? 'identity'
+  if (method !== 'AES-128' || format !== 'identity') {
+    const name = /^[\w.:-]{1,60}$/.test(method) ? method : 'an unknown method'
+    throw unsupported(
+      method === 'AES-128'
+        ? 'The source is encrypted with a key of a rights management system (KEYFORMAT), which is not supported.'
+        : `The source is encrypted with ${name}, which is not supported; AES-128 is.`,
+    )
+  }
+  const uri = attributes.get('URI')
+  const iv = attributes.get('IV')
+  if (uri === undefined) throw damaged('has a key without URI')
+  if (iv !== undefined && !/^0x[0-9a-f]{1,32}$/i.test(iv)) throw damaged('has a key with an IV that is not 128 bits')
+  return { uri, iv: iv === undefined ? null : iv.slice(2).toLowerCase().padStart(32, '0') }
+}
+
+/** `<length>[@<offset>]`; without an offset it follows the range before, of the same address. */
+function readRange(text: string, last: { uri: string; end: number } | null, uri: string): Bytes {
+  const match = /^(\d{1,15})(?:@(\d{1,15}))?$/.exec(text.trim())
+  const offset = match?.[2] === undefined ? (last?.uri === uri ? last.end : null) : Number(match[2])
+  const length = Number(match?.[1])
+  if (!match || offset === null || length < 1 || !Number.isSafeInteger(offset + length)) {
+    throw damaged('has a byte range that cannot be')
+  }
+  return { offset, length }
+}
+
+function tagOf(line: string): [tag: string, value: string] {
+  const colon = line.startsWith('#') ? line.indexOf(':') : -1
+  return colon < 0 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1)]
+}
+
+function valueOf(lines: readonly string[], tag: string): string | undefined {
+  return lines.find((line) => line.startsWith(`${tag}:`))?.slice(tag.length + 1)
+}
+
+/** RFC 8216, 4.2. Quotes are taken off: no attribute that is read here means two things with and without. */
+function readAttributes(text: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [, name, quoted, plain] of text.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))(?:,|$)/g)) {
+    if (name !== undefined && !found.has(name)) found.set(name, quoted ?? plain ?? '')
+  }
+  return found
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : null
+}
+
+function decimal(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,9}(\.\d{0,12})?$/.test(text.trim()) ? Number(text) : null
+}

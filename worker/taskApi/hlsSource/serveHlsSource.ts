@@ -1,0 +1,146 @@
+// In charge of: the door's half of an HLS source: what it consists of, its pieces and its keys, by number; no address of it
+// ever leaves the Worker.
+// Not in charge of: playlists (hls/), which addresses may be reached (storage/guardedFetch.ts), putting pieces together (transcoder).
+import type { Context } from 'hono'
+import { terminal } from '#contract/task/lifecycle.ts'
+import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
+import type { Piece, Presentation } from './hlsPresentation.ts'
+import { openPiece, openPresentation } from './hlsPresentation.ts'
+import { PlaylistRefused } from './playlistError.ts'
+import { Kept } from '../../util/ttlCache.ts'
+import { findJobByBackendId } from '../../db/jobs.ts'
+import { notFound, RequestError } from '../../http/requestError.ts'
+import { httpInputOf } from '../../storage/jobStores.ts'
+import type { HttpAccess } from '../../storage/http/httpSource.ts'
+import type { SourceBody } from '../../storage/objectStore.ts'
+import { StoreError } from '../../storage/objectStore.ts'
+import type { Transport } from '../../storage/guardedFetch.ts'
+import { guardedTransport } from '../../storage/guardedFetch.ts'
+import type { DoorEnv } from '../taskRoutes.ts'
+import { answerSource } from '../serveSource.ts'
+
+const KEY_BYTES = 16
+
+interface Opened {
+  presentation: Presentation
+  url: string
+  access: HttpAccess
+  transport: Transport
+}
+
+// Read again a minute later, or after a restart, with the pin as proof that it is still the same: no address is stored.
+const presentations = new Kept<Opened>()
+
+async function openedFor(c: Context<DoorEnv>): Promise<Opened> {
+  const { attempt, jobId } = c.var
+  const job = await findJobByBackendId(c.env.DB, jobId)
+  if (!job || terminal[job.task_state] || job.attempt !== attempt) {
+    throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+  }
+  const input = await httpInputOf(c.env, job)
+  if (input === null) throw notFound()
+  const transport = guardedTransport(c.env)
+  return { ...input, transport, presentation: await openPresentation(input.url, input.access, transport) }
+}
+
+/** Always read anew: an event grows. */
+export async function describeHls(c: Context<DoorEnv>): Promise<Response> {
+  return answered(async () => {
+    const opened = await openedFor(c)
+    const { description } = opened.presentation
+    if (description.ended) presentations.keep(nameOf(c, description.pin), opened)
+    return c.json(description)
+  })
+}
+
+export async function servePiece(c: Context<DoorEnv>): Promise<Response> {
+  return answered(async () => {
+    const opened = await pinned(c)
+    const track = opened.presentation.tracks[Number(c.req.param('track'))]
+    const piece = (c.req.param('kind') === 'maps' ? track?.maps : track?.segments)?.[Number(c.req.param('n'))]
+    if (!piece) throw notFound()
+    const { body, length } = await readPiece(opened, piece)
+    return new Response(body, {
+      headers: {
+        'content-type': 'application/octet-stream',
+        'cache-control': 'no-store',
+        ...(length === null ? {} : { 'content-length': String(length) }),
+      },
+    })
+  })
+}
+
+export async function serveKey(c: Context<DoorEnv>): Promise<Response> {
+  return answered(async () => {
+    const opened = await pinned(c)
+    const url = opened.presentation.keys[Number(c.req.param('n'))]
+    if (url === undefined) throw notFound()
+    const { body } = await readPiece(opened, { url, range: null })
+    const key = await firstBytes(body, KEY_BYTES + 1)
+    if (key.length !== KEY_BYTES) {
+      throw new PlaylistRefused('source_damaged', 'A key of the source is not 16 bytes long.')
+    }
+    return new Response(key, { headers: { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' } })
+  })
+}
+
+function nameOf(c: Context<DoorEnv>, pin: string): string {
+  return `${c.var.task}/${c.var.attempt}/${pin}`
+}
+
+async function pinned(c: Context<DoorEnv>): Promise<Opened> {
+  const pin = c.req.param('pin') ?? ''
+  const opened = await presentations.get(nameOf(c, pin), () => openedFor(c))
+  if (opened.presentation.description.pin !== pin) {
+    throw new PlaylistRefused('source_changed', 'The playlists of the source changed while it was read.')
+  }
+  return opened
+}
+
+async function readPiece({ url: address, access, transport }: Opened, piece: Piece): Promise<SourceBody> {
+  if (URL.parse(piece.url) === null) {
+    throw new StoreError('address_refused', 'http', 'read', 'The playlist names a piece by what is not an address.')
+  }
+  const read = await openPiece(piece.url, address, access, transport).read(piece.range)
+  const { range } = piece
+  // A server that ignores Range would have to be read up to the piece, again for each of thousands.
+  if (range !== null && !(read.partial && read.length === range.length)) {
+    await read.body.cancel()
+    const host = new URL(piece.url).host
+    throw new StoreError(
+      'range_not_satisfiable',
+      'http',
+      'read',
+      `${host} does not serve the byte ranges of the playlist.`,
+    )
+  }
+  return read
+}
+
+async function firstBytes(body: ReadableStream<Uint8Array>, count: number): Promise<Uint8Array> {
+  const reader = body.getReader()
+  const found = new Uint8Array(count)
+  let size = 0
+  while (size < count) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const part = value.subarray(0, count - size)
+    found.set(part, size)
+    size += part.length
+  }
+  await reader.cancel()
+  return found.subarray(0, size)
+}
+
+const statuses = { source_changed: 412, source_too_large: 413 } as const
+
+async function answered(serve: () => Promise<Response>): Promise<Response> {
+  try {
+    return await serve()
+  } catch (error) {
+    if (!(error instanceof PlaylistRefused)) return answerSource(error)
+    const status = statuses[error.code as keyof typeof statuses] ?? 400
+    const body = { error: { code: error.code, message: error.message } }
+    return Response.json(body, { status, headers: { [SOURCE_ERROR_HEADER]: error.code } })
+  }
+}

@@ -1,0 +1,13 @@
+// In charge of: judging a message of a transcoder by its schema.
+import type * as z from 'zod/mini'
+import { RequestError } from '../http/requestError.ts'
+
+/** @throws RequestError that names the first thing wrong */
+export function checked<T extends z.ZodMiniType>(schema: T, value: unknown): z.infer<T> {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new RequestError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}`)
+  }
+  return parsed.data
+}

@@ -1,0 +1,83 @@
+// In charge of: `/task/:id/logo`: the bytes of a job's logo for one attempt, fetched here behind the guard, and only if they are an image.
+// Not in charge of: decoding it (transcoder/source/logoImage.ts).
+import type { Context } from 'hono'
+import type { JobErrorCode } from '#contract/errorCodes.ts'
+import { terminal } from '#contract/task/lifecycle.ts'
+import { MAX_LOGO_BYTES } from '#contract/limits.ts'
+import { imageType } from '#contract/formats/imageType.ts'
+import { findJobByBackendId } from '../db/jobs.ts'
+import { RequestError } from '../http/requestError.ts'
+import { logoAddressOf } from '../storage/jobStores.ts'
+import { StoreError } from '../storage/objectStore.ts'
+import { guardedFetch } from '../storage/guardedFetch.ts'
+import type { DoorEnv } from './taskRoutes.ts'
+
+/** A server that answers but does not go on sending must not hold the attempt. */
+const WHOLE_MS = 30_000
+
+export async function serveLogo(c: Context<DoorEnv>): Promise<Response> {
+  const { attempt, jobId } = c.var
+  const job = await findJobByBackendId(c.env.DB, jobId)
+  if (!job || terminal[job.task_state] || job.attempt !== attempt) {
+    throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+  }
+  try {
+    const address = await logoAddressOf(c.env, job)
+    if (address === null) return refuse('The job names no logo.')
+    const response = await guardedFetch(
+      c.env,
+      address,
+      { headers: { accept: 'image/png, image/jpeg, image/webp' }, signal: AbortSignal.timeout(WHOLE_MS) },
+      { provider: 'logo', operation: 'read' },
+    )
+    if (response.status >= 500 || response.status === 429) return later(`Its server answered ${response.status}.`)
+    if (response.status !== 200) return refuse(`Its server answered ${response.status}.`)
+    const bytes = await readAtMost(response, MAX_LOGO_BYTES)
+    if (bytes === null) return refuse(`It is larger than ${MAX_LOGO_BYTES} bytes.`)
+    const type = imageType(bytes)
+    if (type === null) return refuse('It is neither PNG nor JPEG nor WebP.')
+    return new Response(bytes, { headers: { 'content-type': type, 'cache-control': 'no-store' } })
+  } catch (error) {
+    if (error instanceof StoreError) return error.transient ? later(error.message) : refuse(error.message)
+    if (error instanceof RequestError) throw error
+    return later('The connection to its server dropped.')
+  }
+}
+
+/** The whole body; null where it is longer. What a server declares is not believed. */
+async function readAtMost(response: Response, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done || value === undefined) break
+    size += value.length
+    if (size > limit) {
+      await reader?.cancel()
+      return null
+    }
+    chunks.push(value)
+  }
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+/** The transcoder tries a 5xx again and takes anything else for a verdict. */
+function refuse(why: string): Response {
+  return answer(422, 'logo_unavailable', why)
+}
+
+function later(why: string): Response {
+  return answer(502, 'unavailable', why)
+}
+
+function answer(status: number, code: JobErrorCode | 'unavailable', why: string): Response {
+  const message = `The logo cannot be used. ${why}`
+  return Response.json({ error: { code, message, field: 'logo_url' } }, { status })
+}

@@ -1,0 +1,87 @@
+// In charge of: `/task/:id/input`: the source's bytes for one attempt, range by range, signed and fetched here.
+// Not in charge of: providers (storage/), retries (the transcoder's gateway asks again).
+import type { Context } from 'hono'
+import { terminal } from '#contract/task/lifecycle.ts'
+import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
+import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../storage/jobErrorMapping.ts'
+import { Kept } from '../util/ttlCache.ts'
+import { findJobByBackendId } from '../db/jobs.ts'
+import { RequestError } from '../http/requestError.ts'
+import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
+import { openSourceOf } from '../storage/jobStores.ts'
+import type { ByteRange, Source, SourceStat } from '../storage/objectStore.ts'
+import { StoreError } from '../storage/objectStore.ts'
+import type { DoorEnv } from './taskRoutes.ts'
+
+const sources = new Kept<Source>()
+
+function sourceOf(env: Env, jobId: string, task: string, attempt: number): Promise<Source> {
+  return sources.get(`${task}/${attempt}`, async () => {
+    const job = await findJobByBackendId(env.DB, jobId)
+    if (!job || terminal[job.task_state] || job.attempt !== attempt) {
+      throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+    }
+    return openSourceOf(env, job)
+  })
+}
+
+/** GET and HEAD with one Range; If-Match pins the object that the first answer named. */
+export async function serveSource(c: Context<DoorEnv>): Promise<Response> {
+  const { task, attempt, jobId } = c.var
+  try {
+    const source = await sourceOf(c.env, jobId, task, attempt)
+    if (c.req.method === 'HEAD') {
+      const stat = await source.stat()
+      return new Response(null, { headers: described(stat, stat.size) })
+    }
+    const range = readRange(c.req.header('range'))
+    const pin = unquote(c.req.header('if-match'))
+    const read = await source.read(range, pin)
+    const headers = described(read, read.length)
+    if (!read.partial) return new Response(read.body, { headers })
+    const last = read.length === null ? '' : String(read.offset + read.length - 1)
+    headers.set('content-range', `bytes ${read.offset}-${last}/${read.size ?? '*'}`)
+    return new Response(read.body, { status: 206, headers })
+  } catch (error) {
+    return answerSource(error)
+  }
+}
+
+/** A store's error in the words of a job error; anything else is thrown on. */
+export function answerSource(error: unknown): Response {
+  if (!(error instanceof StoreError)) throw error
+  const { status, code } = answerTo('input', error)
+  const body = { error: { code, message: error.message, ...fieldOf('input', error), details: detailsOf(error) } }
+  return Response.json(body, { status, headers: { ...retryAfterOf(error), [SOURCE_ERROR_HEADER]: code } })
+}
+
+function described(stat: SourceStat, length: number | null): Headers {
+  const headers = new Headers({
+    // Always set: a local answer without a type would be compressed and lose its length.
+    'content-type': 'application/octet-stream',
+    'accept-ranges': stat.ranges ? 'bytes' : 'none',
+    'cache-control': 'no-store',
+  })
+  // A provider's tag may be weak, or made of several headers; ours is a strong one around it.
+  if (stat.etag !== null) headers.set('etag', `"${toBase64Url(new TextEncoder().encode(stat.etag))}"`)
+  if (length !== null) headers.set('content-length', String(length))
+  return headers
+}
+
+function unquote(header: string | undefined): string | undefined {
+  const tag = /^"([\w-]+)"$/.exec(header ?? '')?.[1]
+  if (tag === undefined) return undefined
+  const bytes = fromBase64Url(tag)
+  // A tag that is none of ours is one that no object has.
+  return bytes === null ? tag : new TextDecoder().decode(bytes)
+}
+
+/** `bytes=a-b` and `bytes=a-`; anything else is the whole object (RFC 9110, 14.2 allows to ignore a Range). */
+function readRange(header: string | undefined): ByteRange | null {
+  const parts = /^bytes=(\d{1,15})-(\d{1,15})?$/.exec(header ?? '')
+  if (!parts) return null
+  const offset = Number(parts[1])
+  if (parts[2] === undefined) return { offset }
+  const last = Number(parts[2])
+  return last < offset ? null : { offset, length: last - offset + 1 }
+}

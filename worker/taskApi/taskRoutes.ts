@@ -1,0 +1,298 @@
+// In charge of: the task door (`/task/…`), the only address that a transcoder talks to. Tokens of attempts, never API keys.
+// Not in charge of: what a transition means (contract/task/lifecycle.ts), providers (storage/).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import type * as z from 'zod/mini'
+import type { JobError, Warning } from '#contract/errorCodes.ts'
+import { isJobErrorCode, mergeWarnings } from '#contract/errorCodes.ts'
+import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { TaskDescription, UploadReply } from '#contract/task/protocol.ts'
+import {
+  failPost,
+  finishPost,
+  MAX_DOOR_BODY_BYTES,
+  MAX_PARTS,
+  MAX_PLAN_BYTES,
+  MAX_UPLOAD_HANDLE,
+  MIN_PART_BYTES,
+  planPost,
+  progressPost,
+  protocolOf,
+  uploadRequest,
+} from '#contract/task/protocol.ts'
+import { terminal } from '#contract/task/lifecycle.ts'
+import { readJson } from '../http/jsonBody.ts'
+import { dropRecord } from '../monitor/commitOutputs.ts'
+import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../storage/jobErrorMapping.ts'
+import { apply, monitorOf } from '../scheduler/applyEvent.ts'
+import { findJobByBackendId, setWarnings } from '../db/jobs.ts'
+import { findTask, storePlan } from '../db/tasks.ts'
+import { answerError, notFound, RequestError } from '../http/requestError.ts'
+import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
+import { StoreError } from '../storage/objectStore.ts'
+import { attemptOf } from '../secrets/attemptToken.ts'
+import { endDryRun } from './finishDryRun.ts'
+import { takeLog, takePreview, takeSource } from './receiveReports.ts'
+import { describeHls, serveKey, servePiece } from './hlsSource/serveHlsSource.ts'
+import { serveLogo } from './serveLogo.ts'
+import { checked } from './parseMessage.ts'
+import { checkFinish, destinationOf, lengthOf, putOutput, requirePlace, sourceName, stale } from './putOutput.ts'
+import { serveSource } from './serveSource.ts'
+
+export interface DoorEnv {
+  Bindings: Env
+  Variables: { attempt: number; task: string; jobId: string }
+}
+
+/** An attempt that takes longer is given up; its token lives an hour longer. */
+const MAX_ATTEMPT_MS = 12 * 3600_000
+/** A plan or a commit record of many objects with many parts each; one part is about 60 bytes. */
+const MAX_JSON_BYTES = 16 * 1024 * 1024
+
+const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
+  const task = c.req.param('id') ?? ''
+  const token = /^Bearer ([\w.-]{1,500})$/.exec(c.req.header('authorization') ?? '')?.[1]
+  const attempt = token === undefined ? null : await attemptOf(c.env, task, token)
+  if (attempt === null) {
+    throw new RequestError('unauthorized', 'The token is not one of this task.', {
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
+  c.set('attempt', attempt)
+  c.set('task', task)
+  // A task's id is its job's backend id and a number.
+  c.set('jobId', task.slice(0, task.lastIndexOf('-')))
+  return next()
+})
+
+/** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
+async function mustBeCurrent(c: Context<DoorEnv>): Promise<void> {
+  if ((await monitorOf(c.env, c.get('jobId')).standing(c.get('attempt'))) !== 'current') throw stale()
+}
+
+async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): Promise<z.infer<T>> {
+  const { value } = await readJson(c as never, MAX_JSON_BYTES)
+  return checked(schema, value)
+}
+
+export const door = new Hono<DoorEnv>()
+  .onError((error, c) => (error instanceof StoreError ? answerStore(error) : answerError(error, c as never)))
+  .use('/task/:id', authenticateAttempt)
+  .use('/task/:id/*', authenticateAttempt)
+
+  .get('/task/:id', async (c) => {
+    const { attempt, task: id, jobId } = c.var
+    const result = await apply(c.env, { id, jobId }, { type: 'started', attempt })
+    if (!result.ok && result.refusal !== 'same') throw stale()
+    const job = await findJobByBackendId(c.env.DB, jobId)
+    const task = await findTask(c.env.DB, id)
+    if (!job || !task) throw stale()
+    await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
+    const config = JSON.parse(job.config) as JobConfig
+    return c.json({
+      protocol: protocolOf(task.kind, config),
+      task_id: id,
+      job_id: jobId,
+      attempt,
+      kind: task.kind,
+      config,
+      plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
+      input_name: sourceName(job, config),
+      max_attempt_ms: MAX_ATTEMPT_MS,
+      takes: {
+        source: job.source === null,
+        preview: config.preview !== false && job.poster === null,
+        log: true,
+        subtitles: true,
+      },
+    } satisfies TaskDescription)
+  })
+
+  .post('/task/:id/plan', async (c) => {
+    const { plan, warnings, whole } = await parsePlan(c)
+    const foreign = (await destinationOf(c)).places.foreignIn(plan)
+    if (foreign !== null)
+      throw new RequestError('forbidden', `The plan has ${foreign}, which is no output of this job.`)
+    await tryOut(c)
+    const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), whole, Date.now())
+    if (stored === null) throw stale()
+    await addWarnings(c.env, c.get('jobId'), warnings)
+    c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
+    return c.json({ plan: JSON.parse(stored) as unknown })
+  })
+
+  .post('/task/:id/source', takeSource)
+  .put('/task/:id/preview', takePreview)
+  .put('/task/:id/log', takeLog)
+
+  .on(['GET', 'HEAD'], '/task/:id/input', serveSource)
+  .get('/task/:id/input/hls', describeHls)
+  .get('/task/:id/input/hls/:pin/keys/:n{[0-9]{1,6}}', serveKey)
+  .get('/task/:id/input/hls/:pin/:track{[0-9]{1,2}}/:kind{segments|maps}/:n{[0-9]{1,6}}', servePiece)
+
+  .get('/task/:id/logo', serveLogo)
+
+  .post('/task/:id/uploads', async (c) => {
+    const request = await parse(c, uploadRequest)
+    const { path, content_type: type } = request
+    const size = partSize(request.expected_size)
+    await mustBeCurrent(c)
+    const { sink, places } = await destinationOf(c)
+    requirePlace(places, 'parts', path, type)
+    const upload = await sink.beginUpload(path, type)
+    if ((await monitorOf(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
+      await sink.abortUpload(path, upload)
+      throw stale()
+    }
+    const handle = toBase64Url(new TextEncoder().encode(JSON.stringify([path, upload])))
+    if (handle.length > MAX_UPLOAD_HANDLE) {
+      await sink.abortUpload(path, upload)
+      throw new StoreError('invalid', 'door', 'beginUpload', 'The store names its uploads by more than can be kept.')
+    }
+    return c.json({ upload: handle, part_size: size } satisfies UploadReply)
+  })
+
+  .put('/task/:id/uploads/:upload/:n{[1-9][0-9]{0,4}}', async (c) => {
+    const length = lengthOf(c)
+    await mustBeCurrent(c)
+    const [path, upload] = readUpload(c.req.param('upload'))
+    const { sink, places } = await destinationOf(c)
+    requirePlace(places, 'parts', path)
+    const body = c.req.raw.body ?? new Uint8Array(0)
+    return c.json({ etag: await sink.uploadPart(path, upload, Number(c.req.param('n')), body, length) })
+  })
+
+  .put('/task/:id/output/*', putOutput)
+
+  .post('/task/:id/progress', async (c) => {
+    const post = await parse(c, progressPost)
+    const verdict = await monitorOf(c.env, c.get('jobId')).beat(c.get('attempt'), post)
+    return c.json({ verdict })
+  })
+
+  .post('/task/:id/finish', async (c) => {
+    const { attempt, task: id, jobId } = c.var
+    const finish = await parse(c, finishPost)
+    for (const object of finish.objects) {
+      const [path, upload] = readUpload(object.upload)
+      if (path !== object.path)
+        throw new RequestError('invalid_request', `${object.path}: the upload is of another path.`)
+      object.upload = upload
+    }
+    const before = await findTask(c.env.DB, id)
+    if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
+    checkFinish((await destinationOf(c)).places, finish)
+    const monitor = monitorOf(c.env, jobId)
+    // The last figures are what people see while the commit goes on.
+    const store = () => Promise.all([monitor.storeRecord(attempt, finish), monitor.beat(attempt, finish.progress)])
+    if (before.state === 'running' && (await store())[0] === 'current') {
+      const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
+      if (!result.ok && result.refusal !== 'same') {
+        await dropRecord(c.env, jobId, attempt)
+        throw stale()
+      }
+    } else {
+      // Of a request that was sent twice, the other may have got further meanwhile.
+      const now = await findTask(c.env.DB, id)
+      if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) throw stale()
+    }
+    // From here on the record is enough: where the store is away just now, the monitor goes on later.
+    await monitor.commit()
+    return c.json({ state: (await findTask(c.env.DB, id))?.state ?? 'completed' })
+  })
+
+  .post('/task/:id/estimate', endDryRun)
+
+  .post('/task/:id/fail', async (c) => {
+    const { attempt, task: id, jobId } = c.var
+    const { reason, error, warnings } = await parse(c, failPost)
+    const before = await findTask(c.env.DB, id)
+    if (before?.attempt !== attempt) throw stale()
+    // What has ended never changes (I2).
+    if (warnings && !terminal[before.state]) await addWarnings(c.env, jobId, warnings)
+    if (reason === 'cancelled') return c.json({ state: 'cancelled' })
+    const result =
+      reason === 'interrupted'
+        ? await apply(c.env, { id, jobId }, { type: 'evicted', attempt })
+        : await apply(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: asJobError(error) })
+    if (!result.ok && result.refusal === 'stale') throw stale()
+    return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
+  })
+
+/** @returns what was judged of the plan, and the whole of it, with what a newer transcoder may have added. @throws RequestError */
+async function parsePlan(c: Context<DoorEnv>) {
+  const { value } = await readJson(c as never, MAX_JSON_BYTES)
+  const post = checked(planPost, value)
+  const whole = JSON.stringify((value as { plan: unknown }).plan)
+  if (new TextEncoder().encode(whole).byteLength > MAX_PLAN_BYTES) {
+    throw new RequestError('too_large', `A plan may have ${MAX_PLAN_BYTES} bytes.`)
+  }
+  return { ...post, whole }
+}
+
+/** Credentials that cannot write are told now, not after the encode. */
+async function tryOut(c: Context<DoorEnv>): Promise<void> {
+  const { attempt, jobId } = c.var
+  const job = await findJobByBackendId(c.env.DB, jobId)
+  if (!job || job.attempt !== attempt || job.kind !== 'transcode') return
+  const { sink } = await destinationOf(c)
+  if (!sink.tryOut) return
+  const monitor = monitorOf(c.env, jobId)
+  for (const directory of outputDirectories(JSON.parse(job.config) as JobConfig)) {
+    await sink.tryOut(directory, async (upload, path) => void (await monitor.journalUpload(attempt, upload, path)))
+  }
+}
+
+/** What a store says of an output: a 4xx is a verdict to the transcoder, the rest it tries again. */
+function answerStore(error: StoreError): Response {
+  // An upload that is gone was aborted by whoever ended this attempt.
+  const { status, code } =
+    error.code === 'no_such_upload' ? { status: 409, code: 'stale_attempt' } : answerTo('output', error)
+  const body = { error: { code, message: error.message, ...fieldOf('output', error), details: detailsOf(error) } }
+  return Response.json(body, { status, headers: retryAfterOf(error) })
+}
+
+function asJobError(
+  error: { code: string; message: string; field?: string | undefined; details?: unknown } | undefined,
+): JobError {
+  if (!error || !isJobErrorCode(error.code)) {
+    return { code: 'internal', message: error?.message ?? 'The transcoder failed without giving a reason.' }
+  }
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.details === undefined ? {} : { details: error.details as Record<string, unknown> }),
+  }
+}
+
+async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promise<void> {
+  const job = warnings.length > 0 ? await findJobByBackendId(env.DB, jobId) : null
+  if (!job) return
+  const merged = JSON.stringify(mergeWarnings(JSON.parse(job.warnings) as Warning[], warnings))
+  if (merged !== job.warnings) await setWarnings(env.DB, jobId, merged)
+}
+
+/** The same for every part but the last (R2), few enough parts, and none above what one request may carry. */
+function partSize(expectedBytes: number): number {
+  const mebibyte = 1024 * 1024
+  const needed = Math.ceil((expectedBytes * 1.1) / MAX_PARTS / mebibyte) * mebibyte
+  if (needed > MAX_DOOR_BODY_BYTES) {
+    throw new RequestError('too_large', `An output may have ${(MAX_DOOR_BODY_BYTES * MAX_PARTS) / 1e9} GB at most.`)
+  }
+  return Math.max(MIN_PART_BYTES, needed)
+}
+
+/** The door's upload id names the path too, so that a part needs no look-up. */
+function readUpload(text: string): [path: string, upload: string] {
+  const bytes = fromBase64Url(text)
+  try {
+    const pair = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array(0))) as unknown
+    if (Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string') return [pair[0], pair[1]]
+  } catch {
+    // Not one of ours.
+  }
+  throw notFound()
+}

@@ -1,0 +1,123 @@
+// In charge of: the body of one PATCH: into parts as it comes, at most one part in memory; what becomes of it when it
+// breaks off, is too long or has another checksum than announced.
+// Not in charge of: who may send it, and when (resumableUpload.ts).
+import { RequestError } from '../../http/requestError.ts'
+import type { Checksum } from './tusHeaders.ts'
+import { hexadecimal } from './tusHeaders.ts'
+import type { Part, UploadStore } from './uploadStore.ts'
+
+export interface Chunk {
+  body: ReadableStream<Uint8Array>
+  /** Content-Length; null for a body that does not say. */
+  length: number | null
+  checksum: Checksum | null
+}
+
+/**
+ * Bytes without a checksum are stored as they come, and those that came before a body broke off are kept. A chunk with
+ * a checksum is kept whole or not at all: its parts are sent, and recorded once it is known to be right.
+ */
+export class Intake {
+  readonly #store: UploadStore
+  readonly #chunk: Chunk
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #buffer: Uint8Array
+  readonly #length: number
+  readonly #hash: InstanceType<typeof crypto.DigestStream> | null
+  readonly #hashing: WritableStreamDefaultWriter<ArrayBuffer | ArrayBufferView> | null
+  #filled: number
+  /** Bytes at the start of the buffer that SQLite has already. */
+  #kept: number
+  /** The next part. */
+  #n: number
+  #offset: number
+  #unproven: Part[] = []
+  #stopped = false
+  /** When it began to wait for bytes; null while it is busy with some. */
+  waitingSince: number | null = null
+
+  constructor(store: UploadStore, chunk: Chunk, record: { offset: number; length: number }) {
+    const partBytes = store.partBytes()
+    this.#store = store
+    this.#chunk = chunk
+    this.#reader = chunk.body.getReader()
+    this.#length = record.length
+    this.#offset = record.offset
+    this.#n = Math.floor(record.offset / partBytes) + 1
+    this.#buffer = new Uint8Array(Math.min(partBytes, record.length))
+    this.#filled = this.#kept = store.loadTail(this.#buffer)
+    if (this.#filled !== record.offset % partBytes) throw new Error('the stored tail does not fit the offset')
+    this.#hash = chunk.checksum ? new crypto.DigestStream(chunk.checksum.algorithm) : null
+    this.#hashing = this.#hash?.getWriter() ?? null
+  }
+
+  /** Ends it as if the connection had broken. */
+  stop(): void {
+    this.#stopped = true
+    void this.#reader.cancel('stopped').catch(() => undefined)
+  }
+
+  /** @throws RequestError invalid_request for a body that broke off, too_large, checksum_mismatch */
+  async run(): Promise<void> {
+    const from = this.#offset
+    const whole = await this.#read()
+    const announced = this.#chunk.length
+    const complete = whole && !this.#stopped && (announced === null || this.#offset - from === announced)
+    if (this.#hash) {
+      if (!complete) {
+        // Its promise would otherwise be a rejection that nobody takes.
+        await this.#hashing?.close()
+        throw brokenOff('None of it was kept, because its checksum could not be verified.')
+      }
+      await this.#hashing?.close()
+      if (hexadecimal(new Uint8Array(await this.#hash.digest)) !== this.#chunk.checksum?.digest) {
+        throw new RequestError('checksum_mismatch', 'The chunk does not match its checksum. None of it was kept.')
+      }
+    }
+    const isPart = this.#filled === this.#buffer.length || this.#offset === this.#length
+    if (isPart && this.#filled > 0) await this.#send()
+    this.#store.keep(this.#unproven, this.#offset, this.#buffer.subarray(0, this.#filled), this.#kept)
+    if (!complete)
+      throw brokenOff('The bytes received before that are kept: request the offset with HEAD and continue from there.')
+  }
+
+  /** → false for a body that broke off. */
+  async #read(): Promise<boolean> {
+    for (;;) {
+      this.waitingSince = Date.now()
+      const piece = await this.#reader.read().catch(() => null)
+      this.waitingSince = null
+      if (!piece || this.#stopped) return false
+      if (piece.done) return true
+      if (this.#offset + piece.value.length > this.#length) {
+        await this.#reader.cancel().catch(() => undefined)
+        await this.#hashing?.close()
+        throw new RequestError('too_large', `The body goes beyond the ${this.#length} bytes of the upload.`)
+      }
+      await this.#hashing?.write(piece.value)
+      for (let at = 0; at < piece.value.length;) {
+        if (this.#filled === this.#buffer.length) await this.#send()
+        const count = Math.min(this.#buffer.length - this.#filled, piece.value.length - at)
+        this.#buffer.set(piece.value.subarray(at, at + count), this.#filled)
+        this.#filled += count
+        this.#offset += count
+        at += count
+      }
+    }
+  }
+
+  async #send(): Promise<void> {
+    const part = await this.#store.send(this.#n, this.#buffer.subarray(0, this.#filled))
+    this.#n++
+    this.#filled = 0
+    this.#kept = 0
+    this.#unproven.push(part)
+    if (this.#hash) return
+    this.#store.keep(this.#unproven, this.#offset, this.#buffer.subarray(0, 0), 0)
+    this.#unproven = []
+  }
+}
+
+function brokenOff(what: string): RequestError {
+  return new RequestError('invalid_request', `The body ended before it was complete. ${what}`)
+}

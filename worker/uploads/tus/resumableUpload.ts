@@ -1,0 +1,187 @@
+// In charge of: one resumable upload: who may write to it now, its end (an object that is ready, or nothing at all) and
+// its expiry. One Durable Object an upload, named by its number.
+// Not in charge of: the protocol's headers (tusRoutes.ts), storing bytes (chunkReceiver.ts, uploadStore.ts).
+import { DurableObject } from 'cloudflare:workers'
+import { RETENTION_DAYS } from '#contract/limits.ts'
+import { deleteUpload, findUpload, markUploadReady } from '../../db/uploads.ts'
+import { errorResponse, RequestError } from '../../http/requestError.ts'
+import { StoreError } from '../../storage/objectStore.ts'
+import { uploadChecksum } from './tusHeaders.ts'
+import type { Chunk } from './chunkReceiver.ts'
+import { Intake } from './chunkReceiver.ts'
+import type { UploadRecord } from './uploadStore.ts'
+import { UploadStore } from './uploadStore.ts'
+
+const DAY_MS = 86_400_000
+/** A request that has sent nothing for so long gives way to another: its connection is probably dead. */
+const STALL_MS = 10_000
+
+export type NewRecord = Omit<UploadRecord, 'offset' | 'upload' | 'etag' | 'state'>
+
+/** What HEAD tells. */
+export type Standing = Pick<UploadRecord, 'offset' | 'length' | 'metadata' | 'expiresAt' | 'state'> & {
+  /** All bytes are there, and making one object of them failed just now. */
+  unfinished?: boolean
+}
+
+export function resumable(env: Env, number: number) {
+  return env.UPLOAD.get(env.UPLOAD.idFromName(String(number)))
+}
+
+function gone(): RequestError {
+  return new RequestError('gone', 'This upload has expired or was deleted. Start a new one.')
+}
+
+export class ResumableUpload extends DurableObject<Env> {
+  private readonly store = new UploadStore(this.ctx.storage, this.env.BUCKET)
+  private active: { intake: Intake; ended: Promise<unknown> } | null = null
+  private finishing: Promise<UploadRecord> | null = null
+
+  async create(order: NewRecord): Promise<void> {
+    // Armed first: an upload without an alarm would never expire.
+    await this.ctx.storage.setAlarm(order.expiresAt)
+    this.store.begin({ ...order, offset: 0, upload: null, etag: null, state: 'open' })
+  }
+
+  /** null for an upload that is not of this account, or that never was. */
+  async look(account: string): Promise<Standing | null> {
+    let { record } = this.store
+    if (record?.account !== account) return null
+    // All bytes are there and its end was interrupted: only a finished upload may say that it is whole.
+    if (record.state === 'open' && record.offset === record.length && !this.active) {
+      const { record: open } = this.store
+      record = await this.finish().catch(() => this.store.record ?? open)
+    }
+    if (!record) return null
+    const unfinished = record.state === 'open' && record.offset === record.length && !this.active
+    const { offset, length, metadata, expiresAt, state } = record
+    return { offset, length, metadata, expiresAt, state, unfinished }
+  }
+
+  /** PATCH: the Worker passes on who asks, where the chunk belongs, its length and its checksum. */
+  override async fetch(request: Request): Promise<Response> {
+    try {
+      const { headers } = request
+      const length = headers.get('x-length')
+      const chunk: Chunk = {
+        body: (request.body ?? new Blob([]).stream()) as ReadableStream<Uint8Array>,
+        length: length === null ? null : Number(length),
+        checksum: uploadChecksum(headers),
+      }
+      const record = await this.append(headers.get('x-account'), Number(headers.get('upload-offset')), chunk)
+      return new Response(null, { status: 204, headers: standingHeaders(record) })
+    } catch (error) {
+      await request.body?.cancel().catch(() => undefined)
+      if (error instanceof RequestError) return errorResponse(error)
+      if (!(error instanceof StoreError)) throw error
+      console.error(JSON.stringify({ level: 'warn', msg: 'upload not stored', error: error.message }))
+      return errorResponse(
+        new RequestError('unavailable', 'The store does not respond. Request the offset and continue from there.', {
+          headers: { 'retry-after': '2' },
+        }),
+      )
+    }
+  }
+
+  private async append(account: string | null, offset: number, chunk: Chunk): Promise<UploadRecord> {
+    while (this.active) {
+      const { waitingSince } = this.active.intake
+      if (waitingSince === null || Date.now() - waitingSince < STALL_MS) {
+        throw new RequestError('locked', 'Another request is writing to this upload.', {
+          headers: { 'retry-after': '1' },
+        })
+      }
+      await this.interrupt()
+    }
+    // No await between here and `active`: two requests must not both find the upload free.
+    const { record } = this.store
+    if (record?.account !== account || record.state === 'gone') throw gone()
+    if (record.state === 'open' && record.expiresAt <= Date.now()) throw gone()
+    // "If the offsets do not match, the Server MUST respond with the 409 Conflict status without modifying the upload resource."
+    if (offset !== record.offset) {
+      throw new RequestError('conflict', `The upload has ${record.offset} bytes; this chunk starts at ${offset}.`, {
+        field: 'Upload-Offset',
+        headers: { 'upload-offset': String(record.offset) },
+      })
+    }
+    if ((chunk.length ?? 0) > record.length - offset) {
+      throw new RequestError('too_large', `The chunk goes beyond the ${record.length} bytes of the upload.`)
+    }
+    if (record.offset < record.length) {
+      const intake = new Intake(this.store, chunk, record)
+      const work = intake.run()
+      this.active = { intake, ended: work.catch(() => undefined) }
+      await work.finally(() => (this.active = null))
+    }
+    const now = this.store.record
+    if (now?.state === 'gone') throw gone()
+    return now?.state === 'open' && now.offset === now.length ? this.finish() : now!
+  }
+
+  private async interrupt(): Promise<void> {
+    this.active?.intake.stop()
+    await this.active?.ended
+  }
+
+  /** Object, then ledger, then record: each step finds the one before it done when it is repeated. */
+  private finish(): Promise<UploadRecord> {
+    this.finishing ??= this.tryFinish().finally(() => (this.finishing = null))
+    return this.finishing
+  }
+
+  private async tryFinish(): Promise<UploadRecord> {
+    const { db, open } = { db: this.env.DB, open: this.store.record! }
+    const etag = open.etag ?? (await this.store.complete())
+    const { number, account, name, contentType: content_type, length: size } = this.store.change({ etag })
+    const expires_at = Date.now() + RETENTION_DAYS.uploads * DAY_MS
+    if (!(await markUploadReady(db, number, { name, content_type, size, etag, expires_at }))) {
+      if (!(await findUpload(db, account, number, Date.now()))) {
+        await this.remove()
+        throw gone()
+      }
+    }
+    await this.ctx.storage.setAlarm(expires_at)
+    this.store.close({ state: 'ready', expiresAt: expires_at })
+    return this.store.record!
+  }
+
+  /** Ends an unfinished upload. → false where there is none of that account. */
+  async terminate(account: string): Promise<boolean> {
+    if (this.store.record?.account !== account) return false
+    await this.interrupt()
+    await this.finishing?.catch(() => undefined)
+    if (this.store.record.state !== 'gone') await this.remove()
+    return true
+  }
+
+  /** The sweep asks, beside the alarm. → false where this is not the one to remove the upload. */
+  async expire(): Promise<boolean> {
+    if (!this.store.record) return false
+    await this.interrupt()
+    await this.finishing?.catch(() => undefined)
+    if (this.store.record.state === 'open') await this.remove()
+    // One that was just finished has a new date; the row of one that is gone may be left.
+    return this.store.record.state === 'ready'
+  }
+
+  /** The bytes first: while the ledger's row is there, the sweep finds what could not be removed now. */
+  private async remove(): Promise<void> {
+    const { account, number } = this.store.record!
+    await this.store.discard()
+    await deleteUpload(this.env.DB, account, number)
+    // What is left answers 410 for as long as a finished one would have been kept.
+    await this.ctx.storage.setAlarm(Date.now() + RETENTION_DAYS.uploads * DAY_MS)
+    this.store.close({ state: 'gone' })
+  }
+
+  override async alarm(): Promise<void> {
+    const { record } = this.store
+    if (record?.state === 'open') await this.expire()
+    else await this.ctx.storage.deleteAll()
+  }
+}
+
+/** What every answer about an upload tells. "This header MUST be included in every PATCH response if the upload is going to expire." */
+export function standingHeaders(standing: Pick<Standing, 'offset' | 'expiresAt'>): Record<string, string> {
+  return { 'upload-offset': String(standing.offset), 'upload-expires': new Date(standing.expiresAt).toUTCString() }
+}

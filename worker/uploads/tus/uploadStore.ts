@@ -1,0 +1,136 @@
+// In charge of: what one resumable upload has stored: whole parts in R2, the bytes that do not fill a part in the object's
+// SQLite, and its record. A step of the record is one transaction: it happened or it did not.
+// Not in charge of: taking bytes in (chunkReceiver.ts), the protocol, the ledger.
+import { uploadPartBytes } from '#contract/limits.ts'
+import { StoreError } from '../../storage/objectStore.ts'
+import { vendorSink } from '../../storage/r2/r2Store.ts'
+
+/** A SQLite value may have 2 MB. */
+const PIECE_BYTES = 1024 * 1024
+
+export interface UploadRecord {
+  number: number
+  account: string
+  key: string
+  name: string
+  contentType: string
+  /** Upload-Metadata as it came. */
+  metadata: string | null
+  /** Bytes of the file, and those of them that are stored. */
+  length: number
+  offset: number
+  /** R2's upload, from the first whole part on. */
+  upload: string | null
+  /** Of the finished object; null before. */
+  etag: string | null
+  expiresAt: number
+  state: 'open' | 'ready' | 'gone'
+}
+
+export interface Part {
+  n: number
+  etag: string
+}
+
+export class UploadStore {
+  readonly #storage: DurableObjectStorage
+  readonly #sink: ReturnType<typeof vendorSink>
+
+  constructor(storage: DurableObjectStorage, bucket: R2Bucket) {
+    this.#storage = storage
+    this.#sink = vendorSink(bucket, '')
+  }
+
+  get record(): UploadRecord | null {
+    return this.#storage.kv.get<UploadRecord>('record') ?? null
+  }
+
+  begin(record: UploadRecord): void {
+    this.#storage.transactionSync(() => {
+      this.#storage.sql.exec('CREATE TABLE parts (n INTEGER PRIMARY KEY, etag TEXT NOT NULL)')
+      this.#storage.sql.exec('CREATE TABLE tail (i INTEGER PRIMARY KEY, bytes BLOB NOT NULL)')
+      this.#storage.kv.put('record', record)
+    })
+  }
+
+  change(change: Partial<UploadRecord>): UploadRecord {
+    const record = { ...this.#known(), ...change }
+    this.#storage.kv.put('record', record)
+    return record
+  }
+
+  /** Puts the bytes that fill no part yet into `buffer`; → how many. */
+  loadTail(buffer: Uint8Array): number {
+    let filled = 0
+    for (const { bytes } of this.#storage.sql.exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM tail ORDER BY i')) {
+      buffer.set(new Uint8Array(bytes), filled)
+      filled += bytes.byteLength
+    }
+    return filled
+  }
+
+  /** Sends a part, or the whole of a file that is smaller than one. Nothing is recorded: the same part may come again. */
+  async send(n: number, bytes: Uint8Array): Promise<Part> {
+    const { key, contentType, length, upload } = this.#known()
+    if (bytes.length === length) {
+      return { n: 0, etag: (await this.#sink.put(key, bytes, length, contentType)).etag }
+    }
+    const id = upload ?? (await this.#sink.beginUpload(key, contentType))
+    if (upload === null) this.change({ upload: id })
+    return { n, etag: await this.#sink.uploadPart(key, id, n, bytes, bytes.length) }
+  }
+
+  /** From here on these bytes are stored. `tail` = what follows the last part; its first `kept` bytes are there already. */
+  keep(parts: readonly Part[], offset: number, tail: Uint8Array, kept: number): void {
+    const { sql } = this.#storage
+    this.#storage.transactionSync(() => {
+      for (const { n, etag } of parts) sql.exec('INSERT OR REPLACE INTO parts (n, etag) VALUES (?, ?)', n, etag)
+      if (kept === 0) sql.exec('DELETE FROM tail')
+      for (let at = kept; at < tail.length; at += PIECE_BYTES) {
+        sql.exec('INSERT INTO tail (bytes) VALUES (?)', tail.slice(at, at + PIECE_BYTES).buffer)
+      }
+      this.change({ offset })
+    })
+  }
+
+  /** Makes one object of the parts. A second time finds it made. */
+  async complete(): Promise<string> {
+    const { key, upload, length } = this.#known()
+    const parts = this.#storage.sql.exec<{ n: number; etag: string }>('SELECT n, etag FROM parts ORDER BY n').toArray()
+    const [whole] = parts
+    if (whole?.n === 0) return whole.etag
+    try {
+      return (await this.#sink.completeUpload(key, upload ?? '', parts)).etag
+    } catch (error) {
+      const made = error instanceof StoreError && error.code === 'no_such_upload' ? await this.#sink.stat(key) : null
+      if (made?.size !== length) throw error
+      return made.etag
+    }
+  }
+
+  /** Removes every byte. Again is no error. */
+  async discard(): Promise<void> {
+    const { key, upload } = this.#known()
+    if (upload !== null) await this.#sink.abortUpload(key, upload)
+    await this.#sink.delete(key)
+  }
+
+  /** Only the record stays. */
+  close(change: Partial<UploadRecord>): void {
+    this.#storage.transactionSync(() => {
+      this.#storage.sql.exec('DELETE FROM parts')
+      this.#storage.sql.exec('DELETE FROM tail')
+      this.change({ ...change, upload: null })
+    })
+  }
+
+  partBytes(): number {
+    return uploadPartBytes(this.#known().length)
+  }
+
+  #known(): UploadRecord {
+    const record = this.record
+    if (!record) throw new Error('this upload was never begun')
+    return record
+  }
+}

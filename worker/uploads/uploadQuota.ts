@@ -1,0 +1,62 @@
+// In charge of: whether one more upload may be stored: its row, or what is in its way.
+// Not in charge of: its bytes (uploadRoutes.ts, tus/), when it is removed (reconciler.ts).
+import type { Context } from 'hono'
+import { settings } from '../env.ts'
+import type { AppEnv } from '../http/context.ts'
+import { findToken } from '../db/uploadTokens.ts'
+import type { NewUpload } from '../db/uploads.ts'
+import { findStoredBytes, insertUpload } from '../db/uploads.ts'
+import { RequestError, tokenEnded } from '../http/requestError.ts'
+
+/** @throws RequestError 413 for a file that is larger than the upload token allows */
+export function refuseBeyondToken(c: Context<AppEnv>, bytes: number, field?: string): void {
+  const token = c.get('uploadToken')
+  if (!token || bytes <= token.max_bytes) return
+  const message = `This upload token allows files of at most ${token.max_bytes} bytes; this one has ${bytes}.`
+  throw new RequestError('too_large', message, {
+    ...(field === undefined ? {} : { field }),
+    details: { maximum: token.max_bytes },
+  })
+}
+
+/**
+ * @returns the number of the upload
+ * @throws RequestError 401 for a key that was revoked a moment ago; 429 quota_exceeded, without Retry-After, since what makes room is a deletion or an expiry
+ */
+export async function beginUpload(
+  c: Context<AppEnv>,
+  upload: Omit<NewUpload, 'account' | 'keyId' | 'maxStored' | 'token'>,
+): Promise<number> {
+  const who = {
+    account: c.get('account'),
+    keyId: c.get('keyId'),
+    maxStored: settings(c.env).maxStoredUploadBytes,
+    token: c.get('uploadToken')?.id ?? null,
+  }
+  const number = await insertUpload(c.env.DB, { ...upload, ...who })
+  if (number !== null) return number
+  if (who.token !== null) await refuseUsedToken(c.env, who.token)
+  const stored = await findStoredBytes(c.env.DB, who)
+  if (stored.key_revoked !== null) throw new RequestError('unauthorized', 'This API key was revoked.')
+  const ofKey = stored.key_maximum !== null && stored.key + upload.announced > stored.key_maximum
+  const [scope, bytes, maximum] = ofKey
+    ? (['key', stored.key, stored.key_maximum] as const)
+    : (['account', stored.account, stored.account_maximum] as const)
+  throw new RequestError(
+    'quota_exceeded',
+    `The uploads of this ${scope} take ${bytes} of at most ${maximum} bytes, and this one has ${upload.announced}. Delete some that are no longer needed, unfinished ones too (DELETE /uploads/<n>; GET /uploads lists them), or wait until they expire.`,
+    { details: { scope, stored_bytes: bytes, maximum, announced_bytes: upload.announced } },
+  )
+}
+
+/** @throws RequestError 401 for a token that ended a moment ago; 429 for one whose files were all sent */
+async function refuseUsedToken(env: Env, id: string): Promise<void> {
+  const token = await findToken(env.DB, id)
+  if (!token || token.expires_at <= Date.now()) throw tokenEnded()
+  if (token.files < token.max_files) return
+  const { max_files: maximum } = token
+  const files = maximum === 1 ? 'one file, and it was sent' : `${maximum} files, and all of them were sent`
+  throw new RequestError('quota_exceeded', `This upload token is for ${files}. Ask for a new token.`, {
+    details: { scope: 'token', files: token.files, maximum },
+  })
+}

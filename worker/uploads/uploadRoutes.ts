@@ -1,0 +1,204 @@
+// In charge of: files that a client uploads to use as a job's input (specification 2.1 input, file-upload): one request
+// with the bytes as its body or as a form, listing them, reading them back, deleting them.
+// Not in charge of: taking the bytes apart (receiveUpload.ts), resumable uploads at the same address (tus/tusRoutes.ts), jobs that use them.
+import { zValidator } from '@hono/zod-validator'
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { ListedUpload, Upload } from '#contract/api/answers.ts'
+import { MAX_UPLOAD_BYTES, RETENTION_DAYS } from '#contract/limits.ts'
+import { removeUpload } from './deleteUpload.ts'
+import type { AppEnv } from '../http/context.ts'
+import { baseUrl } from '../http/context.ts'
+import type { UploadRow } from '../db/uploads.ts'
+import { deleteUpload, findUpload, listUploads, markUploadReady } from '../db/uploads.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { refuseQuery } from '../http/validationErrors.ts'
+import { beginUpload, refuseBeyondToken } from './uploadQuota.ts'
+import { resumable } from './tus/resumableUpload.ts'
+import { TOKEN_ID } from './authenticateUpload.ts'
+import { attachment, fileName, nameOfDisposition, safeType } from '../http/fileNames.ts'
+import { cursor, limit, pageQuery } from '../http/pageQuery.ts'
+import { discard, receiveForm, receiveRaw } from './receiveUpload.ts'
+import { answerStored } from '../delivery/serveObject.ts'
+import { tus } from './tus/tusRoutes.ts'
+
+const RETENTION_MS = RETENTION_DAYS.uploads * 24 * 3600 * 1000
+/** A row whose bytes never arrived is swept after this long; longer than any request of 100 MB is let to take. */
+const RECEIVING_MS = 6 * 3600 * 1000
+
+/** What a form may have around its file: until it is read, its length says little more. */
+const FORM_BYTES = 64 * 1024
+
+interface UploadRequest {
+  account: string
+  name: string | null
+  contentType: string
+  length: number
+  body: ReadableStream<Uint8Array>
+}
+
+/** @throws RequestError for everything that can be judged before the first byte */
+function judge(c: Context<AppEnv>): UploadRequest {
+  const header = (name: string): string | null => c.req.raw.headers.get(name)
+  const coding = header('content-encoding')?.trim().toLowerCase()
+  if (coding && coding !== 'identity') {
+    throw new RequestError('unsupported_media_type', 'Send the file as it is, without Content-Encoding.')
+  }
+  const text = header('content-length')
+  if (text === null || !/^\d+$/.test(text)) {
+    throw new RequestError(
+      'length_required',
+      'An upload needs a Content-Length header. Send a file of known size instead of a chunked body (curl: --data-binary @file or -F file=@file).',
+    )
+  }
+  const length = Number(text)
+  if (length > MAX_UPLOAD_BYTES) {
+    throw new RequestError(
+      'too_large',
+      `One request carries at most ${MAX_UPLOAD_BYTES} bytes; this one has ${length}. Send larger files by tus (docs/uploads.md).`,
+      {
+        details: { maximum: MAX_UPLOAD_BYTES },
+      },
+    )
+  }
+  const body = c.req.raw.body
+  if (length === 0 || !body) throw new RequestError('invalid_request', 'The body is empty: there is no file in it.')
+  return {
+    account: c.get('account'),
+    name: fileName(c.req.query('name') ?? nameOfDisposition(header('content-disposition'))),
+    contentType: header('content-type') ?? '',
+    length,
+    body,
+  }
+}
+
+async function store(c: Context<AppEnv>, request: UploadRequest, now: number) {
+  const { env } = c
+  const key = `uploads/${request.account}/${crypto.randomUUID()}`
+  const isForm = /^multipart\/form-data\b/i.test(request.contentType)
+  refuseBeyondToken(c, isForm ? request.length - FORM_BYTES : request.length)
+  const number = await beginUpload(c, {
+    key,
+    // Of a form a little more than its file; the difference is given back when it is there.
+    announced: request.length,
+    name: request.name ?? 'upload',
+    content_type: safeType(request.contentType),
+    created_at: now,
+    expires_at: now + RECEIVING_MS,
+  })
+  try {
+    const received = isForm
+      ? await receiveForm(env.BUCKET, key, request.body, request.contentType)
+      : await receiveRaw(env.BUCKET, key, request.body, request.length, safeType(request.contentType))
+    refuseBeyondToken(c, received.size)
+    const name = request.name ?? fileName(received.name) ?? 'upload'
+    const expires_at = now + RETENTION_MS
+    const { size, etag, contentType: content_type } = received
+    if (!(await markUploadReady(env.DB, number, { name, content_type, size, etag, expires_at }))) {
+      // By the sweep after its time, by its account before.
+      throw Date.now() < now + RECEIVING_MS
+        ? new RequestError('gone', 'The upload was deleted while it was being received.')
+        : new RequestError('unavailable', 'The upload took too long. Send it again.')
+    }
+    return { number, name, size, expires_at }
+  } catch (error) {
+    // The object first: while the row is there, the sweep finds what could not be removed now.
+    await discard(env.BUCKET, key)
+    await deleteUpload(env.DB, request.account, number)
+    throw error
+  }
+}
+
+export const uploads = new Hono<AppEnv>().use(tus)
+
+uploads.post('/', async (c) => {
+  const work = store(c, judge(c), Date.now())
+  // A client that breaks off ends the handler; what was received must be removed all the same.
+  c.executionCtx.waitUntil(work.catch(() => undefined))
+  const { number, name, size, expires_at } = await work
+  const input = `${baseUrl(c)}/uploads/${number}`
+  const answer = {
+    uploaded_file_number: number,
+    input,
+    name,
+    size,
+    expires_at: new Date(expires_at).toISOString(),
+  } satisfies Upload
+  return c.json(answer, 201, { location: input })
+})
+
+const listQuery = z.strictObject({
+  limit,
+  cursor,
+  state: z.optional(z.enum(['receiving', 'ready'])),
+  token: z.optional(z.string().check(z.regex(new RegExp(`^${TOKEN_ID}$`)))),
+})
+
+const refuseListQuery = refuseQuery({
+  ...pageQuery,
+  state: { expects: 'receiving or ready', allowed: ['receiving', 'ready'] },
+  token: { expects: 'the token_id of an upload token' },
+})
+
+// Newest first. How much of a resumable upload is stored is known to its own object alone.
+uploads.get('/', zValidator('query', listQuery, refuseListQuery), async (c) => {
+  const { limit: count, cursor: before, state, token } = c.req.valid('query')
+  const account = c.get('account')
+  const rows = await listUploads(
+    c.env.DB,
+    account,
+    {
+      state: state ?? null,
+      token: token ?? null,
+      before: before === undefined ? null : Number(before),
+      limit: count + 1,
+    },
+    Date.now(),
+  )
+  const page = rows.slice(0, count)
+  const base = baseUrl(c)
+  return c.json({
+    uploads: await Promise.all(page.map((row) => listed(c.env, row, base))),
+    next_cursor: rows.length > count ? String(page.at(-1)?.number) : null,
+  })
+})
+
+async function listed(env: Env, row: UploadRow, base: string) {
+  const standing = row.state === 'ready' ? null : await resumable(env, row.number).look(row.account)
+  return {
+    uploaded_file_number: row.number,
+    input: `${base}/uploads/${row.number}`,
+    name: row.name,
+    content_type: row.content_type,
+    size: standing?.length ?? row.size,
+    received: standing?.offset ?? row.size,
+    // Looking at one whose end was interrupted may have ended it.
+    state: standing?.state === 'ready' ? 'ready' : row.state,
+    token: row.token === null ? null : { token_id: row.token, name: row.token_name ?? '' },
+    created_at: new Date(row.created_at).toISOString(),
+    expires_at: new Date(standing?.expiresAt ?? row.expires_at).toISOString(),
+  } satisfies ListedUpload
+}
+
+function numberOf(c: Context<AppEnv, '/:number'>): number {
+  const text = c.req.param('number')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+// Hono answers HEAD by the same handler.
+uploads.get('/:number', async (c) => {
+  const upload = await findUpload(c.env.DB, c.get('account'), numberOf(c), Date.now())
+  if (!upload) throw notFound()
+  return answerStored(c, upload.key, () => ({
+    'content-type': upload.content_type,
+    'content-disposition': attachment(upload.name),
+    'cache-control': 'private, no-cache',
+  }))
+})
+
+uploads.delete('/:number', async (c) => {
+  if (!(await removeUpload(c.env, c.get('account'), numberOf(c)))) throw notFound()
+  return c.body(null, 204)
+})

@@ -1,0 +1,82 @@
+// In charge of: issuing and revoking upload tokens (`/api/v0/uploads/tokens`).
+// Not in charge of: what a token lets do (authenticateUpload.ts).
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { UploadToken } from '#contract/api/answers.ts'
+import { MAX_RESUMABLE_BYTES, UPLOAD_TOKENS } from '#contract/limits.ts'
+import { authenticate } from '../http/authenticate.ts'
+import { readOptionalJson } from '../http/jsonBody.ts'
+import type { AppEnv } from '../http/context.ts'
+import { baseUrl } from '../http/context.ts'
+import { findKey } from '../db/apiKeys.ts'
+import { deleteToken, insertToken } from '../db/uploadTokens.ts'
+import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
+import { problemsOf } from '../http/validationErrors.ts'
+import { toBase64Url } from '../secrets/hmac.ts'
+import { configuredKeyHash, uploadToken } from './authenticateUpload.ts'
+
+const MAX_BODY = 16 * 1024
+const { max_files: files, expires_in_seconds: life, name_characters: NAME } = UPLOAD_TOKENS
+
+const wish = z.strictObject({
+  max_bytes: z._default(z.number().check(z.int(), z.gte(1), z.lte(MAX_RESUMABLE_BYTES)), MAX_RESUMABLE_BYTES),
+  max_files: z._default(z.number().check(z.int(), z.gte(files.minimum), z.lte(files.maximum)), files.default),
+  expires_in_seconds: z._default(z.number().check(z.int(), z.gte(life.minimum), z.lte(life.maximum)), life.default),
+  name: z._default(z.string().check(z.regex(new RegExp(`^${UPLOAD_TOKENS.name_pattern}$`, 'u'))), ''),
+})
+
+const between = ({ minimum, maximum }: { minimum: number; maximum: number }) => ({
+  expects: `a whole number from ${minimum} to ${maximum}`,
+  minimum,
+  maximum,
+})
+const expectations = {
+  max_bytes: between({ minimum: 1, maximum: MAX_RESUMABLE_BYTES }),
+  max_files: between(files),
+  expires_in_seconds: between(life),
+  name: { expects: `a string of at most ${NAME} characters on one line` },
+}
+
+export const tokens = new Hono<AppEnv>()
+  .use(authenticate('jobs'))
+  .post('/', async (c) => {
+    const { value } = await readOptionalJson(c, MAX_BODY)
+    const parsed = wish.safeParse(value)
+    if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
+    const { max_bytes, max_files, expires_in_seconds, name } = parsed.data
+    const [now, keyId] = [Date.now(), c.get('keyId')]
+    const row = {
+      id: `ut_${toBase64Url(crypto.getRandomValues(new Uint8Array(9)))}`,
+      account: c.get('account'),
+      key_id: keyId,
+      key_hash: keyId === 'configured' ? await configuredKeyHash(c.env) : null,
+      name,
+      max_bytes,
+      max_files,
+      created_at: now,
+      expires_at: now + expires_in_seconds * 1000,
+    }
+    if (!(await insertToken(c.env.DB, row, UPLOAD_TOKENS.per_account))) throw await refusal(c.env, keyId)
+    const answer: UploadToken = {
+      token_id: row.id,
+      token: await uploadToken(c.env, row.id, row.expires_at),
+      upload_url: `${baseUrl(c)}/uploads`,
+      name,
+      max_bytes,
+      max_files,
+      expires_at: new Date(row.expires_at).toISOString(),
+    }
+    return c.json(answer, 201, { 'cache-control': 'no-store' })
+  })
+  .delete('/:id', async (c) => {
+    if (!(await deleteToken(c.env.DB, c.get('account'), c.req.param('id')))) throw notFound()
+    return c.body(null, 204)
+  })
+
+async function refusal(env: Env, keyId: string): Promise<RequestError> {
+  const key = await findKey(env.DB, keyId)
+  if (key?.revoked_at) return new RequestError('unauthorized', 'This API key was revoked.')
+  const { per_account: maximum } = UPLOAD_TOKENS
+  const message = `This account has ${maximum} upload tokens that have not expired, as many as it may have. Let them expire sooner.`
+  return new RequestError('quota_exceeded', message, { headers: { 'retry-after': '60' }, details: { maximum } })
+}

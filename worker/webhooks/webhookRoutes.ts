@@ -1,0 +1,65 @@
+// In charge of: what an account sees of its webhooks: its secret (once), the deliveries of a job, and sending one again.
+// Not in charge of: sending (webhookRoutes.ts).
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import { authenticate } from '../http/authenticate.ts'
+import { courierOf } from '../scheduler/applyEvent.ts'
+import type { AppEnv } from '../http/context.ts'
+import { findAccount, rotateWebhookSecret } from '../db/accounts.ts'
+import type { JobWithTask } from '../db/jobs.ts'
+import type { Try, WebhookRow } from '../db/webhooks.ts'
+import { listWebhooks, replayWebhook } from '../db/webhooks.ts'
+import { notFound, RequestError } from '../http/requestError.ts'
+import { addressOf, OVERLAP_MS, webhookSecret } from './webhookDelivery.ts'
+
+const time = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+
+export const webhooks = new Hono<AppEnv>()
+  .use(authenticate('jobs'))
+  .get('/secret', async (c) => {
+    const owner = await findAccount(c.env.DB, c.get('account'))
+    return c.json(secretFacts(owner.webhook_rotated_at))
+  })
+  // The first one is made in the same way. In this answer and nowhere else.
+  .post('/secret/rotate', async (c) => {
+    const now = Date.now()
+    const generation = await rotateWebhookSecret(c.env.DB, c.get('account'), now)
+    return c.json({ secret: await webhookSecret(c.env, c.get('account'), generation), ...secretFacts(now) }, 201)
+  })
+
+function secretFacts(rotatedAt: number | null) {
+  return {
+    rotated_at: time(rotatedAt),
+    previous_valid_until: time(rotatedAt === null ? null : rotatedAt + OVERLAP_MS),
+  }
+}
+
+export async function serveDeliveries(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+  return c.json({ deliveries: (await listWebhooks(c.env.DB, job.id)).map(publicDelivery) })
+}
+
+export async function replay(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+  const id = c.req.param('webhook') ?? ''
+  if (!(await listWebhooks(c.env.DB, job.id)).some((row) => row.id === id)) throw notFound()
+  try {
+    await addressOf(c.env, job)
+  } catch (error) {
+    throw new RequestError('credentials_expired', error instanceof Error ? error.message : '', { field: 'webhook_url' })
+  }
+  if (!(await replayWebhook(c.env.DB, job.id, id, Date.now()))) throw notFound()
+  await courierOf(c.env, job.job_id).wake(job.job_id)
+  const row = (await listWebhooks(c.env.DB, job.id)).find((each) => each.id === id)
+  return c.json(row ? publicDelivery(row) : {}, 202)
+}
+
+function publicDelivery(row: WebhookRow) {
+  return {
+    id: row.id,
+    event: row.event,
+    state: row.state,
+    tries: row.tries,
+    created_at: time(row.created_at),
+    next_try_at: row.state === 'pending' ? time(row.next_at) : null,
+    attempts: (JSON.parse(row.log) as Try[]).map((each) => ({ ...each, at: time(each.at) })),
+  }
+}
