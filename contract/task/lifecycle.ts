@@ -70,7 +70,6 @@ export type Effect =
   | 'schedule'
   /** Tell the transcoder to stop now rather than at its next heartbeat. */
   | 'stop_transcoder'
-  | 'commit'
   /** Abort uploads, forget live state. */
   | 'settle'
 
@@ -180,7 +179,7 @@ export function transition(life: TaskLife, event: TaskEvent): Transition {
     case 'finish':
       if (life.state === 'committing') return refuse('same')
       return life.state === 'running' && life.kind === 'transcode'
-        ? move(life, { state: 'committing' }, ['release_slot', 'commit', 'schedule'])
+        ? move(life, { state: 'committing' }, ['release_slot', 'schedule'])
         : refuse('impossible')
     case 'planned':
       return life.state === 'running' && life.kind === 'plan'

@@ -51,8 +51,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a slot is not released behind a finish',
     file: lifecycle,
-    find: `{ state: 'committing' }, ['release_slot', 'commit', 'schedule']`,
-    put: `{ state: 'committing' }, ['commit', 'schedule']`,
+    find: `{ state: 'committing' }, ['release_slot', 'schedule']`,
+    put: `{ state: 'committing' }, ['schedule']`,
     seeds: 100,
     finds: /I3 .*slots/,
   },
@@ -102,7 +102,7 @@ export const PLANTED: readonly Planted[] = [
     find: `return life.state === 'running' && life.kind === 'plan'
         ? move(life, { state: 'completed' }, ['release_slot', 'settle', 'schedule'])`,
     put: `return life.state === 'running' && life.kind === 'plan'
-        ? move(life, { state: 'committing' }, ['release_slot', 'commit', 'schedule'])`,
+        ? move(life, { state: 'committing' }, ['release_slot', 'schedule'])`,
     seeds: 200,
     finds: /I7|I6|I1/,
   },
