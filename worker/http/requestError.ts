@@ -28,6 +28,11 @@ export function notFound(): RequestError {
   return new RequestError('not_found', 'Not found for this account.')
 }
 
+/** To a transcoder whose attempt may write nothing any more. */
+export function staleAttempt(): RequestError {
+  return new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+}
+
 /** Of an upload token (RFC 6750, 3.1). Browsers open no dialog for it. */
 export function tokenRefused(message: string): RequestError {
   return new RequestError('unauthorized', message, {

@@ -14,7 +14,7 @@ import { Kept } from '../util/ttlCache.ts'
 import type { JobRow } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import { findTask } from '../db/tasks.ts'
-import { RequestError } from '../http/requestError.ts'
+import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { openSinkOf, uploadOf } from '../storage/jobStores.ts'
 import { keyBelow } from '../storage/keyBelow.ts'
 import type { Sink } from '../storage/objectStore.ts'
@@ -32,16 +32,12 @@ export interface Destination {
 
 const destinations = new Kept<Destination>()
 
-export function stale(): RequestError {
-  return new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
-}
-
 export function destinationOf(c: Context<DoorEnv>): Promise<Destination> {
   const { task, attempt, jobId } = c.var
   return destinations.get(`${task}/${attempt}`, async () => {
     const job = await findJobByBackendId(c.env.DB, jobId)
     const sink = job && (await openSinkOf(c.env, jobId, job))
-    if (!job || !sink) throw stale()
+    if (!job || !sink) throw staleAttempt()
     const config = JSON.parse(job.config) as JobConfig
     return { sink, places: placesOf(config, sourceName(job, config), attemptDirectory(jobId, attempt)) }
   })
@@ -86,7 +82,7 @@ export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
   const { sink, places } = await destinationOf(c)
   requirePlace(places, 'put', path, type)
   const monitor = monitorOf(c.env, jobId)
-  if ((await monitor.journalObject(attempt, path)) !== 'current') throw stale()
+  if ((await monitor.journalObject(attempt, path)) !== 'current') throw staleAttempt()
   // lengthOf has seen that there is one.
   const { etag } = await sink.put(path, c.req.raw.body ?? new Uint8Array(0), length, type, 'segment')
   if ((await monitor.standing(attempt)) !== 'current') {
@@ -96,7 +92,7 @@ export async function putOutput(c: Context<DoorEnv>): Promise<Response> {
     if (!task || task.attempt !== attempt || task.state === 'failed' || task.state === 'cancelled') {
       await sink.delete(path)
     }
-    throw stale()
+    throw staleAttempt()
   }
   return c.json({ etag })
 }

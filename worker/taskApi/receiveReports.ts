@@ -19,11 +19,11 @@ import type { StoredPoster } from '../db/sourceReports.ts'
 import { storePoster, storeSource } from '../db/sourceReports.ts'
 import type { JobWithTask } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
-import { RequestError } from '../http/requestError.ts'
+import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { secretsOf } from '../storage/jobStores.ts'
 import type { DoorEnv } from './taskRoutes.ts'
 import { checked } from './parseMessage.ts'
-import { lengthOf, stale } from './putOutput.ts'
+import { lengthOf } from './putOutput.ts'
 
 /** `POST /task/:id/source` */
 export async function takeSource(c: Context<DoorEnv>): Promise<Response> {
@@ -32,7 +32,7 @@ export async function takeSource(c: Context<DoorEnv>): Promise<Response> {
   if (new TextEncoder().encode(text).byteLength > MAX_SOURCE_BYTES) {
     throw new RequestError('too_large', `The report of a source may have ${MAX_SOURCE_BYTES} bytes.`)
   }
-  if (!(await storeSource(c.env.DB, c.get('task'), c.get('attempt'), text))) throw stale()
+  if (!(await storeSource(c.env.DB, c.get('task'), c.get('attempt'), text))) throw staleAttempt()
   return c.json({})
 }
 
@@ -45,13 +45,13 @@ export async function takePreview(c: Context<DoorEnv>): Promise<Response> {
   const bytes = new Uint8Array(await c.req.arrayBuffer())
   const size = bytes.byteLength > MAX_PREVIEW_BYTES ? null : jpegSize(bytes)
   if (size === null) throw new RequestError('invalid_request', 'The picture must be one whole JPEG.')
-  if ((await monitorOf(c.env, jobId).standing(attempt)) !== 'current') throw stale()
+  if ((await monitorOf(c.env, jobId).standing(attempt)) !== 'current') throw staleAttempt()
   const key = posterKey(jobId, attempt)
   await c.env.BUCKET.put(key, bytes, { httpMetadata: { contentType: 'image/jpeg' } })
   if (!(await storePoster(c.env.DB, task, { attempt, ...size } satisfies StoredPoster))) {
     // The attempt ended meanwhile, and what removes the job's objects may have been here before this one.
     await c.env.BUCKET.delete(key)
-    throw stale()
+    throw staleAttempt()
   }
   return c.json({})
 }
@@ -65,7 +65,7 @@ export async function takeLog(c: Context<DoorEnv>): Promise<Response> {
   const { value } = await readJson(c as never, MAX_LOG_BYTES)
   const log = checked(attemptLog, value)
   const job = await findJobByBackendId(c.env.DB, jobId)
-  if (!job || !isKept(job) || attempt > job.attempt || job.sealed === null) throw stale()
+  if (!job || !isKept(job) || attempt > job.attempt || job.sealed === null) throw staleAttempt()
   const clean = redactLog(log, await secretTexts(c.env, job))
   const key = logKey(jobId, attempt)
   await c.env.BUCKET.put(key, JSON.stringify({ attempt, ...clean }), {
@@ -74,7 +74,7 @@ export async function takeLog(c: Context<DoorEnv>): Promise<Response> {
   const after = await findJobByBackendId(c.env.DB, jobId)
   if (!after || !isKept(after)) {
     await c.env.BUCKET.delete(key)
-    throw stale()
+    throw staleAttempt()
   }
   const { objects } = await c.env.BUCKET.list({ prefix: logPrefix(jobId), limit: 1000 })
   const old = objects.slice(0, -MAX_LOGS)

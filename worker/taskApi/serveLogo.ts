@@ -6,7 +6,7 @@ import { terminal } from '#contract/task/lifecycle.ts'
 import { MAX_LOGO_BYTES } from '#contract/limits.ts'
 import { imageType } from '#contract/formats/imageType.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
-import { RequestError } from '../http/requestError.ts'
+import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { logoAddressOf } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { guardedFetch } from '../storage/guardedFetch.ts'
@@ -19,7 +19,7 @@ export async function serveLogo(c: Context<DoorEnv>): Promise<Response> {
   const { attempt, jobId } = c.var
   const job = await findJobByBackendId(c.env.DB, jobId)
   if (!job || terminal[job.task_state] || job.attempt !== attempt) {
-    throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+    throw staleAttempt()
   }
   try {
     const address = await logoAddressOf(c.env, job)

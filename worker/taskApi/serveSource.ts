@@ -6,7 +6,7 @@ import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
 import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../storage/jobErrorMapping.ts'
 import { Kept } from '../util/ttlCache.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
-import { RequestError } from '../http/requestError.ts'
+import { staleAttempt } from '../http/requestError.ts'
 import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { openSourceOf } from '../storage/jobStores.ts'
 import type { ByteRange, Source, SourceStat } from '../storage/objectStore.ts'
@@ -19,7 +19,7 @@ function sourceOf(env: Env, jobId: string, task: string, attempt: number): Promi
   return sources.get(`${task}/${attempt}`, async () => {
     const job = await findJobByBackendId(env.DB, jobId)
     if (!job || terminal[job.task_state] || job.attempt !== attempt) {
-      throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+      throw staleAttempt()
     }
     return openSourceOf(env, job)
   })

@@ -29,7 +29,7 @@ import { answerTo, detailsOf, fieldOf, retryAfterOf } from '../storage/jobErrorM
 import { apply, monitorOf } from '../scheduler/applyEvent.ts'
 import { findJobByBackendId, setWarnings } from '../db/jobs.ts'
 import { findTask, storePlan } from '../db/tasks.ts'
-import { answerError, notFound, RequestError } from '../http/requestError.ts'
+import { answerError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
 import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { attemptOf } from '../secrets/attemptToken.ts'
@@ -38,7 +38,7 @@ import { takeLog, takePreview, takeSource } from './receiveReports.ts'
 import { describeHls, serveKey, servePiece } from './hlsSource/serveHlsSource.ts'
 import { serveLogo } from './serveLogo.ts'
 import { checked } from './parseMessage.ts'
-import { checkFinish, destinationOf, lengthOf, putOutput, requirePlace, sourceName, stale } from './putOutput.ts'
+import { checkFinish, destinationOf, lengthOf, putOutput, requirePlace, sourceName } from './putOutput.ts'
 import { serveSource } from './serveSource.ts'
 
 export interface DoorEnv {
@@ -69,7 +69,7 @@ const authenticateAttempt = createMiddleware<DoorEnv>(async (c, next) => {
 
 /** Ordinary writes are checked against the monitor; plan, finish and fail against D1. */
 async function mustBeCurrent(c: Context<DoorEnv>): Promise<void> {
-  if ((await monitorOf(c.env, c.get('jobId')).standing(c.get('attempt'))) !== 'current') throw stale()
+  if ((await monitorOf(c.env, c.get('jobId')).standing(c.get('attempt'))) !== 'current') throw staleAttempt()
 }
 
 async function parse<T extends z.ZodMiniType>(c: Context<DoorEnv>, schema: T): Promise<z.infer<T>> {
@@ -85,10 +85,10 @@ export const door = new Hono<DoorEnv>()
   .get('/task/:id', async (c) => {
     const { attempt, task: id, jobId } = c.var
     const result = await apply(c.env, { id, jobId }, { type: 'started', attempt })
-    if (!result.ok && result.refusal !== 'same') throw stale()
+    if (!result.ok && result.refusal !== 'same') throw staleAttempt()
     const job = await findJobByBackendId(c.env.DB, jobId)
     const task = await findTask(c.env.DB, id)
-    if (!job || !task) throw stale()
+    if (!job || !task) throw staleAttempt()
     await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
     const config = JSON.parse(job.config) as JobConfig
     return c.json({
@@ -117,7 +117,7 @@ export const door = new Hono<DoorEnv>()
       throw new RequestError('forbidden', `The plan has ${foreign}, which is no output of this job.`)
     await tryOut(c)
     const stored = await storePlan(c.env.DB, c.get('task'), c.get('attempt'), whole, Date.now())
-    if (stored === null) throw stale()
+    if (stored === null) throw staleAttempt()
     await addWarnings(c.env, c.get('jobId'), warnings)
     c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
     return c.json({ plan: JSON.parse(stored) as unknown })
@@ -144,7 +144,7 @@ export const door = new Hono<DoorEnv>()
     const upload = await sink.beginUpload(path, type)
     if ((await monitorOf(c.env, c.get('jobId')).journalUpload(c.get('attempt'), upload, path)) !== 'current') {
       await sink.abortUpload(path, upload)
-      throw stale()
+      throw staleAttempt()
     }
     const handle = toBase64Url(new TextEncoder().encode(JSON.stringify([path, upload])))
     if (handle.length > MAX_UPLOAD_HANDLE) {
@@ -182,7 +182,7 @@ export const door = new Hono<DoorEnv>()
       object.upload = upload
     }
     const before = await findTask(c.env.DB, id)
-    if (!before || before.attempt !== attempt || before.kind === 'plan') throw stale()
+    if (!before || before.attempt !== attempt || before.kind === 'plan') throw staleAttempt()
     checkFinish((await destinationOf(c)).places, finish)
     const monitor = monitorOf(c.env, jobId)
     // The last figures are what people see while the commit goes on.
@@ -191,12 +191,12 @@ export const door = new Hono<DoorEnv>()
       const result = await apply(c.env, { id, jobId }, { type: 'finish', attempt })
       if (!result.ok && result.refusal !== 'same') {
         await dropRecord(c.env, jobId, attempt)
-        throw stale()
+        throw staleAttempt()
       }
     } else {
       // Of a request that was sent twice, the other may have got further meanwhile.
       const now = await findTask(c.env.DB, id)
-      if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) throw stale()
+      if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) throw staleAttempt()
     }
     // From here on the record is enough: where the store is away just now, the monitor goes on later.
     await monitor.commit()
@@ -209,7 +209,7 @@ export const door = new Hono<DoorEnv>()
     const { attempt, task: id, jobId } = c.var
     const { reason, error, warnings } = await parse(c, failPost)
     const before = await findTask(c.env.DB, id)
-    if (before?.attempt !== attempt) throw stale()
+    if (before?.attempt !== attempt) throw staleAttempt()
     // What has ended never changes (I2).
     if (warnings && !terminal[before.state]) await addWarnings(c.env, jobId, warnings)
     if (reason === 'cancelled') return c.json({ state: 'cancelled' })
@@ -217,7 +217,7 @@ export const door = new Hono<DoorEnv>()
       reason === 'interrupted'
         ? await apply(c.env, { id, jobId }, { type: 'evicted', attempt })
         : await apply(c.env, { id, jobId }, { type: 'attempt_failed', attempt, error: asJobError(error) })
-    if (!result.ok && result.refusal === 'stale') throw stale()
+    if (!result.ok && result.refusal === 'stale') throw staleAttempt()
     return c.json({ state: result.ok ? result.next.state : (result.task?.state ?? 'failed') })
   })
 

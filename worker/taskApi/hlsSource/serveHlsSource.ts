@@ -9,7 +9,7 @@ import { openPiece, openPresentation } from './hlsPresentation.ts'
 import { PlaylistRefused } from './playlistError.ts'
 import { Kept } from '../../util/ttlCache.ts'
 import { findJobByBackendId } from '../../db/jobs.ts'
-import { notFound, RequestError } from '../../http/requestError.ts'
+import { notFound, staleAttempt } from '../../http/requestError.ts'
 import { httpInputOf } from '../../storage/jobStores.ts'
 import type { HttpAccess } from '../../storage/http/httpSource.ts'
 import type { SourceBody } from '../../storage/objectStore.ts'
@@ -35,7 +35,7 @@ async function openedFor(c: Context<DoorEnv>): Promise<Opened> {
   const { attempt, jobId } = c.var
   const job = await findJobByBackendId(c.env.DB, jobId)
   if (!job || terminal[job.task_state] || job.attempt !== attempt) {
-    throw new RequestError('stale_attempt', 'Another attempt is current, or the job has ended: stop.')
+    throw staleAttempt()
   }
   const input = await httpInputOf(c.env, job)
   if (input === null) throw notFound()
