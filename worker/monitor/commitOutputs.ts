@@ -85,6 +85,7 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
   if (!stored) return fail({ code: 'internal', message: 'The record of the finished attempt is missing.' })
   const record = await stored.json<CommitRecord>()
   const { objects, written = [] } = record
+  const stage = (n: 1 | 2) => written.filter((object) => object.stage === n)
   let sink: Sink | null = null
   let before: Before | null = null
   let outputs: StoredOutput[]
@@ -93,7 +94,6 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
     if (!opened) return
     sink = opened
     before = await replacedBy(env, opened, task, [...objects, ...written])
-    const stage = (n: 1 | 2) => written.filter((object) => object.stage === n)
     outputs = [
       ...(await inParallel(objects, WRITES, (object) => complete(opened, object))),
       ...(await inParallel(stage(1), WRITES, (object) => write(opened, object))),
@@ -101,7 +101,7 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
     ]
   } catch (error) {
     if (isPassing(error) && Date.now() < job.deadline_at) throw error
-    const inPlace = sink ? await undo(sink, [...objects, ...written], before) : []
+    const inPlace = sink ? await undo(sink, [stage(2), stage(1), objects], before) : []
     return fail(described(error, inPlace))
   }
   await apply(
@@ -138,21 +138,26 @@ async function replacedBy(env: Env, sink: Sink, task: TaskRow, objects: { path: 
 }
 
 /**
- * Deletes what this commit put where nothing was; nothing at all where it is not known what was there (null).
+ * Deletes what this commit put where nothing was; nothing at all where it is not known what was there (null). Manifests go
+ * before what they list (I5).
  * @returns the paths of its objects that stay: they replaced something, or could not be deleted
  */
-async function undo(sink: Sink, objects: { path: string }[], before: Before | null): Promise<string[]> {
-  const left = await inParallel(objects, WRITES, async ({ path }) => {
-    const was = before?.[path]
-    if (before && was === undefined) await sink.delete(path).catch(() => undefined)
-    try {
-      const there = await sink.stat(path)
-      return there === null || there.etag === was ? [] : [path]
-    } catch {
-      return [path]
-    }
-  })
-  return left.flat()
+async function undo(sink: Sink, stages: { path: string }[][], before: Before | null): Promise<string[]> {
+  const left: string[] = []
+  for (const objects of stages) {
+    const paths = await inParallel(objects, WRITES, async ({ path }) => {
+      const was = before?.[path]
+      if (before && was === undefined) await sink.delete(path).catch(() => undefined)
+      try {
+        const there = await sink.stat(path)
+        return there === null || there.etag === was ? [] : [path]
+      } catch {
+        return [path]
+      }
+    })
+    left.push(...paths.flat())
+  }
+  return left
 }
 
 /** At the commit there is no other try of a request: what a store does not take is an output that is missing. */
