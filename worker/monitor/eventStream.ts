@@ -13,6 +13,8 @@ interface Listener {
   controller: ReadableStreamDefaultController<Uint8Array>
   /** The last event that it has. */
   sent: number
+  /** Newer than the progress that it would begin with. */
+  hasProgress: boolean
 }
 
 /** Shorter than the idle limits of proxies. The ledger is read again too, should a push have been lost. */
@@ -45,7 +47,7 @@ export class Listeners {
     let listener: Listener | undefined
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        listener = { controller, sent: after }
+        listener = { controller, sent: after, hasProgress: false }
         this.#open.add(listener)
       },
       cancel: () => {
@@ -56,7 +58,7 @@ export class Listeners {
     if (listener) this.#send(listener, 'retry: 2000\n\n')
     await this.refresh()
     // The latest figures at once: the next ones may be a second away.
-    if (live && listener && this.#open.has(listener)) this.#send(listener, progressText(live))
+    if (live && listener && !listener.hasProgress && this.#open.has(listener)) this.#send(listener, progressText(live))
     return new Response(body, { headers: streamHeaders })
   }
 
@@ -79,7 +81,10 @@ export class Listeners {
     const text = progressText(live)
     if (text === this.#figures) return
     this.#figures = text
-    for (const listener of this.#open) this.#send(listener, text)
+    for (const listener of this.#open) {
+      listener.hasProgress = true
+      this.#send(listener, text)
+    }
   }
 
   /** A comment line: the stream is alive, and a client that is gone is noticed. */
