@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { buildWeb } from './scripts/buildWeb.ts'
+import { tapes } from './test/simulation/tapes.ts'
 import { PATIENCE_MS, TEST_PATIENCE_MS } from './test/support/timeouts.ts'
 
 // Tests of the Worker and of the dashboard serve it; wrangler, which builds it otherwise, is not there.
@@ -29,6 +30,7 @@ export default defineConfig({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               ratelimits: { TEST_RATE_LIMIT: { namespace_id: '1', simple: { limit: 3, period: 60 } } },
+              serviceBindings: { TAPES: tapes },
               bindings: {
                 EGRESS: 'listed',
                 ALLOW_PRIVATE_HOSTS: 'logo.test:443,hooks.test:443',

@@ -1,32 +1,14 @@
-// In charge of: a model of the ledger: the guards that the SQL of worker/db has, over the service's own state machine,
-// with a gap between reading and writing in which anything may happen. It can keep a tape, which sqlReplay.ts plays to the SQL.
-// Not in charge of: which change is right (contract/task/lifecycle.ts), who asks for it.
-import type { Effect, JobState, TaskEvent, TaskKind, TaskLife } from '#contract/task/lifecycle.ts'
-import type { Clock, Process } from './virtualClock.ts'
-import type { Rules } from './productionRules.ts'
+// In charge of: a model of D1: what each statement of the service's ledger must do and answer, written down a second time. It
+// can keep a tape of statements and answers, which sqlReplay.ts compares with the real SQL.
+// Not in charge of: which statements are sent, and when (worker/scheduler …), what may follow (invariants.ts).
+import type { JobState, TaskEvent, TaskState } from '#contract/task/lifecycle.ts'
+import type { JobRow } from '../../worker/db/jobs.ts'
+import type { TaskRow } from '../../worker/db/tasks.ts'
+import type { Code } from './productionCode.ts'
+import type { Program } from './program.ts'
 
-export interface Task extends TaskLife {
-  id: string
-  job: number
-  account: string
-  slot: number | null
-  not_before: number
-  lease_until: number | null
-  updated_at: number
-}
-
-export interface Job {
-  id: number
-  state: JobState
-  account: string
-  created_at: number
-  started_at: number | null
-  finished_at: number | null
-  deadline_at: number
-  error: string | null
-  outputs: string | null
-  progress: string | null
-}
+export type Task = Omit<TaskRow, 'job_id' | 'webhook'> & { timeline: string }
+export type Job = Omit<JobRow, 'sealed' | 'priority' | 'retry_of' | 'deleted_at' | 'input_name' | 'source' | 'poster'>
 
 export interface Slot {
   k: number
@@ -36,46 +18,12 @@ export interface Slot {
   free_at: number
 }
 
-export interface Options {
-  slot?: number
-  outputs?: string
-  progress?: string
-}
+type Value = string | number | null
+type Row = Record<string, unknown>
+type Answer = (...values: never[]) => Row[]
 
-export type Outcome =
-  | { ok: true; task: Task; next: TaskLife; effects: Effect[]; dueAt: number | null }
-  | { ok: false; refusal: 'same' | 'stale' | 'terminal' | 'impossible' }
-
-/** What was asked of the ledger, in order. `read` to `write` of one call is open: others may come between. */
-export type Tape = (
-  | { kind: 'insert'; job: Job; task: Task }
-  | {
-      kind: 'read'
-      call: number
-      now: number
-      task: string
-      event: TaskEvent
-      options: Options
-      figures: string | null
-      open: boolean
-    }
-  | { kind: 'write'; call: number; now: number; won: boolean; open: boolean; figures: string | null; rows: Rows }
-  | { kind: 'waiting'; now: number; limit: number; tasks: string[] }
-  | { kind: 'busy'; now: number; slots: number[] }
-  | { kind: 'overdue'; now: number; tasks: string[] }
-  | { kind: 'neglected'; now: number; startMs: number; quietMs: number; tasks: string[] }
-)[]
-
-export interface Rows {
-  task: Task
-  job: Job
-  slots: Slot[]
-}
-
-/** The same as in worker/scheduler/transitionTask.ts; sqlReplay.ts finds it out when they part. */
-const START_LEASE_MS = 30_000
-const SLOT_REST_MS = 1500
-const MAX_RACES = 5
+/** In order: what was sent, and what the model answered; no rows where the answer does not matter. */
+export type Tape = { sql: string; values: readonly Value[]; rows: Row[] | null }[]
 
 export interface Change {
   before: Task
@@ -83,54 +31,144 @@ export interface Change {
   event: TaskEvent
 }
 
+const MANY = 1000
+const OPEN: readonly JobState[] = ['queued', 'running', 'committing']
+const TABLES = {
+  tasks: `SELECT id, job, account, kind, state, attempt, lost, starts_failed, slot, plan, priority, not_before, lease_until, updated_at, timeline FROM tasks ORDER BY job`,
+  jobs: `SELECT id, job_id, account, state, config, warnings, error, outputs, progress, estimate, created_at, started_at, finished_at, updated_at, deadline_at, webhook FROM jobs ORDER BY id`,
+  slots: `SELECT k, task, attempt, account, free_at FROM slots ORDER BY k`,
+}
+
+class Statement {
+  readonly sql: string
+  readonly values: readonly Value[]
+  readonly #ask: (statement: Statement) => Promise<Row[]>
+
+  constructor(sql: string, values: readonly Value[], ask: (statement: Statement) => Promise<Row[]>) {
+    this.sql = sql
+    this.values = values
+    this.#ask = ask
+  }
+
+  bind(...values: Value[]): Statement {
+    return new Statement(this.sql, values, this.#ask)
+  }
+
+  async first(): Promise<Row | null> {
+    return (await this.#ask(this))[0] ?? null
+  }
+
+  async all(): Promise<{ results: Row[] }> {
+    return { results: await this.#ask(this) }
+  }
+}
+
+/** The text that a function of the ledger sends. */
+function sentBy(send: (db: D1Database) => unknown): string {
+  const sent: string[] = []
+  const prepare = (sql: string) => {
+    sent.push(sql)
+    return new Statement(sql, [], async () => [])
+  }
+  send({ prepare } as unknown as D1Database)
+  return sent[0]!
+}
+
 export class Ledger {
   readonly tasks = new Map<string, Task>()
   readonly jobs = new Map<number, Job>()
   readonly slots = new Map<number, Slot>()
-  readonly #clock: Clock
-  readonly #rules: Rules
+  readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
-  #calls = 0
+  /** By the batch that runs. */
+  #moved: { before: Task; isClaim: boolean } | null = null
 
-  constructor(clock: Clock, rules: Rules, tape: Tape | null, changed: (change: Change) => void) {
-    this.#clock = clock
-    this.#rules = rules
+  constructor({ jobs, tasks }: Pick<Code, 'jobs' | 'tasks'>, tape: Tape | null, changed: (change: Change) => void) {
     this.#tape = tape
     this.#changed = changed
+    const none = { from: {}, next: {}, event: null } as never
+    this.#answers = new Map<string, Answer>([
+      [sentBy((db) => tasks.findTask(db, '')), this.#found],
+      [sentBy((db) => tasks.claimTask(db, '', none)), this.#claim],
+      [sentBy((db) => tasks.changeTask(db, '', none)), this.#change],
+      [sentBy((db) => tasks.takeSlot(db, '', 0, 0)), this.#take],
+      [sentBy((db) => tasks.releaseSlot(db, '', 0)), this.#free],
+      [sentBy((db) => tasks.restSlot(db, '', 0, 0)), this.#free],
+      [sentBy((db) => tasks.mirrorJob(db, none, none, 0, none)), this.#mirror],
+      [sentBy((db) => tasks.listBusySlots(db, 0)), this.#busy],
+      [sentBy((db) => tasks.listWaitingTasks(db, 0, 0)), this.#waiting],
+      [sentBy((db) => tasks.listNeglectedTasks(db, 0, 0, 0, 0)), this.#neglected],
+      [sentBy((db) => tasks.findTimeline(db, '')), this.#timeline],
+      [sentBy((db) => jobs.findJobByBackendId(db, '')), this.#job],
+      [sentBy((db) => jobs.listOverdueJobs(db, 0, 0)), this.#overdue],
+    ])
   }
 
-  insert(id: number, account: string, kind: TaskKind, deadlineAt: number): Task {
-    const now = this.#clock.now
+  /** As one program has it; `soon` says how long a statement takes. */
+  database(program: Program, soon: () => number): D1Database {
+    const ask = (statement: Statement) => program.effect(() => this.#answer(statement), soon())
+    const db = {
+      prepare: (sql: string) => new Statement(sql, [], ask),
+      batch: (statements: Statement[]) =>
+        program.effect(() => {
+          const answers = statements.map((statement) => ({ results: this.#answer(statement) }))
+          this.#told(program)
+          return answers
+        }, soon()),
+    }
+    return db as unknown as D1Database
+  }
+
+  #answer({ sql, values }: Statement): Row[] {
+    const answer = this.#answers.get(sql)
+    if (!answer) throw new Error(`The model knows no such statement: ${sql}`)
+    const rows = answer(...(values as never[]))
+    this.#tape?.push({ sql, values, rows: structuredClone(rows) })
+    return rows
+  }
+
+  #told(program: Program): void {
+    for (const [name, sql] of Object.entries(TABLES) as [keyof typeof TABLES, string][])
+      this.#tape?.push({ sql, values: [], rows: structuredClone(sorted(this[name])) })
+    const moved = this.#moved
+    this.#moved = null
+    if (!moved) return
+    const after = this.find(moved.before.id)
+    const event = moved.isClaim ? ({ type: 'claim' } as const) : (program.asked ?? noticed(moved.before, after))
+    this.#changed({ before: moved.before, after, event })
+  }
+
+  insert(id: number, now: number, given: Pick<Job, 'account' | 'deadline_at'> & Pick<Task, 'kind'>): Task {
+    const { account, kind, deadline_at } = given
+    const config = JSON.stringify({ cloud_credentials: { output: { cloud_provider: 'vendor-store' } } })
+    const times = { created_at: now, started_at: null, finished_at: null, updated_at: now, deadline_at }
+    const ends = { error: null, outputs: null, progress: null, estimate: null }
     const job: Job = {
       id,
+      job_id: `job${id}`,
       account,
       state: 'queued',
-      created_at: now,
-      started_at: null,
-      finished_at: null,
-      deadline_at: deadlineAt,
-      error: null,
-      outputs: null,
-      progress: null,
+      config,
+      warnings: '[]',
+      webhook: 0,
+      ...times,
+      ...ends,
     }
-    const task: Task = {
-      id: `job${id}-0`,
-      job: id,
-      account,
-      kind,
-      state: 'queued',
-      attempt: 0,
-      lost: 0,
-      starts_failed: 0,
-      slot: null,
-      not_before: 0,
-      lease_until: null,
-      updated_at: now,
-    }
+    const counts = { attempt: 0, lost: 0, starts_failed: 0, priority: 0, not_before: 0 }
+    const places = { slot: null, plan: null, lease_until: null, updated_at: now }
+    const timeline = JSON.stringify([{ type: 'job.created', at: now }])
+    const task: Task = { id: `job${id}-0`, job: id, account, kind, state: 'queued', timeline, ...counts, ...places }
     this.jobs.set(id, job)
     this.tasks.set(task.id, task)
-    this.#tape?.push({ kind: 'insert', job: { ...job }, task: { ...task } })
+    for (const [table, row] of [
+      ['jobs', job],
+      ['tasks', task],
+    ] as const) {
+      const [names, values] = [Object.keys(row), Object.values(row) as Value[]]
+      const sql = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map((_, n) => `?${n + 1}`).join()})`
+      this.#tape?.push({ sql, values, rows: null })
+    }
     return task
   }
 
@@ -138,106 +176,155 @@ export class Ledger {
     return { ...this.tasks.get(id)! }
   }
 
-  /** As worker/scheduler/transitionTask.ts; it waits `gap()` ms between its read and its guarded write. */
-  *advance(
-    id: string,
-    event: TaskEvent,
-    asked: Options,
-    gap: () => number,
-    figures: () => string | null = () => null,
-  ): Process<Outcome> {
-    const call = this.#calls++
-    for (let race = 0; ; race++) {
-      const task = this.find(id)
-      const now = this.#clock.now
-      const decided = this.#rules.transition(task, event)
-      const open = decided.ok && race < MAX_RACES
-      const ends = decided.ok && this.#rules.terminal[decided.next.state]
-      const progress = asked.progress ?? (open && ends ? figures() : null)
-      const options = { ...asked, ...(progress === null ? {} : { progress }) }
-      if (race === 0)
-        this.#tape?.push({ kind: 'read', call, now, task: id, event, options: asked, figures: progress, open })
-      else this.#tape?.push({ kind: 'write', call, now, won: false, open, figures: progress, rows: this.#rows(task) })
-      if (!decided.ok) return decided
-      if (race === MAX_RACES) return { ok: false, refusal: 'impossible' }
-      yield gap()
-      const { next, effects } = decided
-      const due = decided.delayMs > 0 ? now + decided.delayMs : null
-      const after: Task = {
-        ...task,
-        ...next,
-        not_before: due ?? task.not_before,
-        lease_until: next.state === 'starting' ? now + START_LEASE_MS : null,
-        slot: next.state === 'starting' ? (options.slot ?? null) : next.state === 'running' ? task.slot : null,
-        updated_at: now,
-      }
-      if (this.#write(task, after, effects, now, options, decided.error ? JSON.stringify(decided.error) : null)) {
-        this.#changed({ before: task, after: this.find(id), event })
-        this.#tape?.push({ kind: 'write', call, now, won: true, open: false, figures: null, rows: this.#rows(task) })
-        return { ok: true, task, next, effects, dueAt: due }
-      }
-      if (event.type === 'claim') {
-        this.#tape?.push({ kind: 'write', call, now, won: false, open: false, figures: null, rows: this.#rows(task) })
-        return { ok: false, refusal: 'impossible' }
-      }
-    }
+  #row(task: Task): Row {
+    const { timeline: _, ...row } = task
+    return { ...row, job_id: this.jobs.get(task.job)!.job_id, webhook: 0 }
   }
 
-  #write(from: Task, to: Task, effects: Effect[], now: number, options: Options, error: string | null): boolean {
-    const row = this.tasks.get(from.id)!
-    const { state } = to
-    const seen = row.state === from.state && row.attempt === from.attempt && row.lost === from.lost
-    if (effects.includes('take_slot')) {
-      const slot = this.slots.get(to.slot!)
-      const free = !slot || (slot.task === null && slot.free_at <= now)
-      const holds = [...this.slots.values()].some((other) => other.task === from.id)
-      if (!seen || !free || holds) return false
-      Object.assign(row, to)
-      this.slots.set(to.slot!, { k: to.slot!, task: from.id, attempt: to.attempt, account: to.account, free_at: 0 })
-      return true
-    }
-    if (seen) Object.assign(row, to)
-    // The other statements of the batch run also where the first changed nothing: each has its own guard.
-    const active = row.attempt === from.attempt && (row.state === 'starting' || row.state === 'running')
+  readonly #found = (id: string): Row[] => {
+    const task = this.tasks.get(id)
+    return task ? [this.#row(task)] : []
+  }
+
+  readonly #job = (jobId: string): Row[] => {
+    const job = this.#named(jobId)
+    if (!job) return []
+    const { id, kind, state, attempt, lost, starts_failed, not_before } = this.#taskOf(job)
+    return [{ ...job, task: id, kind, task_state: state, attempt, lost, starts_failed, not_before }]
+  }
+
+  readonly #timeline = (jobId: string): Row[] => {
+    const job = this.#named(jobId)
+    return job ? [{ timeline: this.#taskOf(job).timeline, finished_at: job.finished_at }] : []
+  }
+
+  #named(jobId: string): Job | undefined {
+    return this.jobs.get(Number(jobId.slice('job'.length)))
+  }
+
+  #taskOf(job: Job): Task {
+    return this.tasks.get(`${job.job_id}-0`)!
+  }
+
+  /** The guard of every change of state. */
+  #seen(id: string, state: TaskState, attempt: number, lost: number): Task | null {
+    const task = this.tasks.get(id)
+    return task?.state === state && task.attempt === attempt && task.lost === lost ? task : null
+  }
+
+  readonly #claim = (
+    ...[id, state, attempt, k, lease, now, ...from]: [
+      string,
+      TaskState,
+      number,
+      number,
+      number,
+      number,
+      TaskState,
+      number,
+      number,
+    ]
+  ): Row[] => {
+    const task = this.#seen(id, ...from)
+    const slot = this.slots.get(k)
+    const isFree = !slot || (slot.task === null && slot.free_at <= now)
+    if (!task || !isFree || [...this.slots.values()].some((other) => other.task === id)) return []
+    this.#moved = { before: { ...task }, isClaim: true }
+    Object.assign(task, { state, attempt, slot: k, lease_until: lease, updated_at: now })
+    return [{ id }]
+  }
+
+  readonly #change = (
+    ...[
+      id,
+      state,
+      attempt,
+      lost,
+      slot,
+      not_before,
+      lease_until,
+      updated_at,
+      fromState,
+      fromAttempt,
+      fromLost,
+      event,
+      starts_failed,
+    ]: [
+      string,
+      TaskState,
+      number,
+      number,
+      number | null,
+      number,
+      number | null,
+      number,
+      TaskState,
+      number,
+      number,
+      string | null,
+      number,
+    ]
+  ): Row[] => {
+    const task = this.#seen(id, fromState, fromAttempt, fromLost)
+    if (!task) return []
+    this.#moved = { before: { ...task }, isClaim: false }
+    Object.assign(task, { state, attempt, lost, slot, not_before, lease_until, updated_at, starts_failed })
+    if (event !== null) task.timeline = `${task.timeline.slice(0, -1)},${event}]`
+    return [{ id }]
+  }
+
+  readonly #take = (k: number, id: string, attempt: number): Row[] => {
+    const task = this.tasks.get(id)
+    if (task?.state !== 'starting' || task.attempt !== attempt || task.slot !== k) return []
+    if ((this.slots.get(k)?.task ?? null) === null)
+      this.slots.set(k, { k, task: id, attempt, account: task.account, free_at: 0 })
+    return []
+  }
+
+  /** A batch whose first statement lost its race does not free the slot of an attempt that is at work. */
+  readonly #free = (id: string, attempt: number, until: number | null = null): Row[] => {
+    const task = this.tasks.get(id)
+    if (task?.attempt === attempt && (task.state === 'starting' || task.state === 'running')) return []
     for (const slot of this.slots.values()) {
-      if (slot.task !== from.id || slot.attempt !== from.attempt || active) continue
-      if (effects.includes('release_slot')) this.slots.delete(slot.k)
-      else if (effects.includes('rest_slot'))
-        this.slots.set(slot.k, { k: slot.k, task: null, attempt: null, account: null, free_at: now + SLOT_REST_MS })
+      if (slot.task !== id || slot.attempt !== attempt) continue
+      if (until === null) this.slots.delete(slot.k)
+      else Object.assign(slot, { task: null, attempt: null, account: null, free_at: until })
     }
-    const jobs = this.#rules.jobState
-    if (jobs(state) === jobs(from.state)) return seen
-    const job = this.jobs.get(from.job)!
-    const mirrored = row.state === state && row.attempt === to.attempt && row.lost === to.lost
-    const open = job.state === 'queued' || job.state === 'running' || job.state === 'committing'
-    if (!mirrored || !open) return seen
-    const over = this.#rules.terminal[state]
-    job.state = jobs(state)
-    if (job.state === 'running') job.started_at ??= now
-    if (over) job.finished_at = now
-    job.error = error ?? job.error
-    job.outputs = options.outputs ?? (over && to.attempt > 0 ? '[]' : null) ?? job.outputs
-    job.progress = options.progress ?? job.progress
-    return seen
+    return []
   }
 
-  #rows({ id, job }: Task): Rows {
-    const slots = [...this.slots.values()].toSorted((a, b) => a.k - b.k)
-    if (!this.#tape) return { task: this.tasks.get(id)!, job: this.jobs.get(job)!, slots }
-    return { task: this.find(id), job: { ...this.jobs.get(job)! }, slots: slots.map((slot) => ({ ...slot })) }
+  readonly #mirror = (
+    ...[id, state, now, isEnd, error, outputs, progress, warnings, task, taskState, attempt, lost, estimate]: [
+      number,
+      JobState,
+      number,
+      0 | 1,
+      string | null,
+      string | null,
+      string | null,
+      string | null,
+      string,
+      TaskState,
+      number,
+      number,
+      string | null,
+    ]
+  ): Row[] => {
+    const job = this.jobs.get(id)
+    if (!job || !OPEN.includes(job.state) || !this.#seen(task, taskState, attempt, lost)) return []
+    Object.assign(job, { state, updated_at: now })
+    if (state === 'running') job.started_at ??= now
+    if (isEnd) job.finished_at = now
+    for (const [name, value] of Object.entries({ error, outputs, progress, warnings, estimate }))
+      if (value !== null) Object.assign(job, { [name]: value })
+    return []
   }
 
-  busySlots(): number[] {
-    const { now } = this.#clock
-    const busy = [...this.slots.values()].filter((slot) => slot.task !== null || slot.free_at > now)
-    const slots = busy.map(({ k }) => k).toSorted((a, b) => a - b)
-    this.#tape?.push({ kind: 'busy', now, slots })
-    return slots
-  }
+  readonly #busy = (now: number): Row[] =>
+    [...this.slots.values()].filter(({ task, free_at: at }) => task !== null || at > now).map(({ k }) => ({ k }))
 
   /** Fair share, then turns of accounts, then who has waited longest; priorities are all the same here. */
-  waiting(limit: number): Task[] {
-    const { now } = this.#clock
+  readonly #waiting = (now: number, limit: number): Row[] => {
     const holds = new Map<string, number>()
     for (const { account } of this.slots.values())
       if (account !== null) holds.set(account, (holds.get(account) ?? 0) + 1)
@@ -247,7 +334,7 @@ export class Ledger {
     for (const { account, started_at: at } of this.jobs.values()) was(account, at ?? 0)
     for (const { account, attempt, updated_at: at } of queued) was(account, attempt > 0 ? at : 0)
     const byAge = (a: Task, b: Task) => a.updated_at - b.updated_at || a.job - b.job
-    const found = queued
+    return queued
       .toSorted(byAge)
       .map((task) => {
         const share = (holds.get(task.account) ?? 0) + 1
@@ -260,29 +347,43 @@ export class Ledger {
           a.share - b.share || served.get(a.task.account)! - served.get(b.task.account)! || byAge(a.task, b.task),
       )
       .slice(0, limit)
-      .map(({ task }) => task)
-    this.#tape?.push({ kind: 'waiting', now, limit, tasks: found.map(({ id }) => id) })
-    return found
+      .map(({ task }) => this.#row(task))
   }
 
-  overdue(): Task[] {
-    const { now } = this.#clock
-    const found = [...this.tasks.values()].filter((task) => {
-      const job = this.jobs.get(task.job)!
-      return (job.state === 'queued' || job.state === 'running') && job.deadline_at < now
-    })
-    this.#tape?.push({ kind: 'overdue', now, tasks: found.map(({ id }) => id) })
-    return found
+  readonly #overdue = (now: number): Row[] => {
+    const late = [...this.jobs.values()].filter(
+      (job) => job.finished_at === null && (job.state === 'queued' || job.state === 'running') && job.deadline_at < now,
+    )
+    return late.slice(0, MANY).map((job) => ({ task: this.#taskOf(job).id }))
   }
 
-  neglected(startMs: number, quietMs: number): Task[] {
-    const { now } = this.#clock
+  readonly #neglected = (starts: number, others: number): Row[] => {
     const found = [...this.tasks.values()].filter(
       ({ state, updated_at: at }) =>
-        (state === 'starting' && at < now - startMs) ||
-        ((state === 'running' || state === 'committing') && at < now - quietMs),
+        (state === 'starting' && at < starts) || ((state === 'running' || state === 'committing') && at < others),
     )
-    this.#tape?.push({ kind: 'neglected', now, startMs, quietMs, tasks: found.map(({ id }) => id) })
-    return found
+    return found.map(({ id, job, attempt, state, lease_until }) => ({
+      id,
+      job_id: this.jobs.get(job)!.job_id,
+      attempt,
+      state,
+      lease_until,
+    }))
   }
+}
+
+/** What the monitor and the sweep do of their own accord shows in what they write. */
+function noticed({ state, attempt }: Task, after: Task): TaskEvent {
+  if (state === 'committing')
+    return after.state === 'completed'
+      ? { type: 'committed', attempt }
+      : { type: 'commit_failed', attempt, error: { code: 'internal', message: '' } }
+  return state === 'starting'
+    ? { type: 'start_failed', attempt, reason: 'no_answer' }
+    : { type: 'lost', attempt, ranMs: 0 }
+}
+
+function sorted(table: ReadonlyMap<string | number, object>): Row[] {
+  const keys = [...table.keys()].toSorted((a, b) => (String(a) < String(b) ? -1 : 1))
+  return keys.map((key) => ({ ...table.get(key) }))
 }

@@ -4,7 +4,8 @@
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { Clock } from './virtualClock.ts'
 import type { Change, Ledger, Task } from './databaseModel.ts'
-import type { Service } from './workerModel.ts'
+import { jobOf, type Service } from './workerModel.ts'
+import type { Scenario } from './scenario.ts'
 import type { Store } from './storageModel.ts'
 
 export interface Violation {
@@ -43,9 +44,12 @@ export class Checker {
   ledger!: Ledger
   /** No alarm of the platform fails or is late. */
   isCalm = false
+  scenario!: Scenario
   readonly #clock: Clock
   readonly #trace: ((line: string) => void) | null
-  readonly #shown = new Map<string, { tcode: number; xfer: number; over: boolean }>()
+  readonly #shown = new Map<string, { tcode: number; xfer: number }>()
+  /** The last that a follower has. */
+  readonly #events = new Map<string, number>()
   readonly #runs = new Map<string, number>()
   readonly #cancelled = new Set<string>()
   /** Attempts whose transcoder fell silent while they ran, and when. */
@@ -87,6 +91,9 @@ export class Checker {
     if (after.kind === 'plan' && after.state === 'committing') this.fault(id, 'I7', 'a dry run commits')
     this.#countLost(before, after, event)
     this.#countStarts(before, after, event)
+    const { deadline_at: deadline } = this.ledger.jobs.get(after.job)!
+    if (event.type === 'commit_failed' && this.scenario.commitFails === 0 && this.#clock.now < deadline)
+      this.fault(id, 'I6', 'a commit failed though the store took everything')
     this.#noticed(before, event)
     const job = this.ledger.jobs.get(after.job)!
     const mirrored = after.state === 'starting' ? 'queued' : after.state
@@ -156,18 +163,34 @@ export class Checker {
   }
 
   /** Behind every change of a destination. */
-  stored(id: string, { objects }: Store): void {
+  stored(job: string, { objects }: Store): void {
+    const id = `${job}-0`
     const { state } = this.ledger.tasks.get(id)!
     for (const [path, object] of objects) {
       for (const ref of object.refs)
-        if (!objects.has(ref)) this.fault(id, 'I5', `${path} points at ${ref}, which is not there`)
-      if (!path.includes('/') && state !== 'committing' && state !== 'completed')
+        if (!objects.has(ref) && !this.#isTold(id, path))
+          this.fault(id, 'I5', `${path} points at ${ref}, which is not there`)
+      if (!path.includes('/') && state !== 'committing' && state !== 'completed' && !this.#isTold(id, path))
         this.fault(id, 'I7', `${path} lies at its final place while the task is ${state}`)
     }
   }
 
+  /** A commit that failed and could not undo a path, because the store was away, names it in its error. */
+  #isTold(id: string, path: string): boolean {
+    if (this.scenario.storeFails === 0) return false
+    const error = this.ledger.jobs.get(this.ledger.find(id).job)!.error
+    const { details } = JSON.parse(error ?? '{}') as { details?: { in_place?: string[] } }
+    return details?.in_place?.includes(path) ?? false
+  }
+
   cancelled(id: string): void {
     this.#cancelled.add(id)
+  }
+
+  /** A transcoder was told that its attempt is not current. */
+  refused(id: string, attempt: number): void {
+    const task = this.ledger.find(id)
+    if (task.state === 'running' && task.attempt === attempt) this.fault(id, 'I3', `attempt ${attempt} was refused`)
   }
 
   runs(id: string, attempt: number, change: 1 | -1): void {
@@ -178,17 +201,40 @@ export class Checker {
     if (now > 1) this.fault(id, 'I11', `attempt ${attempt} runs ${now} times at once`)
   }
 
-  /** What somebody reads. */
-  shown(id: string, status: PublicStatus): void {
-    const now = { tcode: Number(status.tcode_progress), xfer: Number(status.xfer_progress), over: status.job_completed }
-    const before = this.#shown.get(id)
-    this.#shown.set(id, now)
-    if (now.over !== ENDS.includes(this.ledger.tasks.get(id)!.state)) this.fault(id, 'I2', 'job_completed is wrong')
-    if (now.xfer === 100 && this.ledger.tasks.get(id)!.state !== 'completed') this.fault(id, 'I4', '100 before success')
-    if (!before) return
-    if (now.tcode < before.tcode || now.xfer < before.xfer)
-      this.fault(id, 'I4', `${before.tcode}/${before.xfer} was followed by ${now.tcode}/${now.xfer}`)
-    if (before.over && !now.over) this.fault(id, 'I2', 'it was over and is not any more')
+  isOver(id: string): boolean {
+    return ENDS.includes(this.ledger.tasks.get(id)!.state)
+  }
+
+  /** What somebody reads; `wasOver` says whether the job had ended when they asked. */
+  shown(id: string, status: PublicStatus, wasOver: boolean): void {
+    const isOver = status.job_completed
+    if (isOver ? !this.isOver(id) : wasOver) this.fault(id, 'I2', 'job_completed is wrong')
+    if (status.xfer_progress === '100' && this.ledger.tasks.get(id)!.state !== 'completed')
+      this.fault(id, 'I4', '100 before success')
+    this.#grows(id, 'status', status)
+  }
+
+  /** A connection ends with the monitor's memory, and figures that only events have shown are not always stored. */
+  reconnected(id: string): void {
+    this.#shown.delete(`${id} events`)
+  }
+
+  /** One Server-Sent Event. @returns the number of the last event that the follower has */
+  followed(id: string, text: string, last: number): number {
+    const data = /^data: (.*)$/m.exec(text)?.[1]
+    if (/^event: progress$/m.test(text)) this.#grows(id, 'events', JSON.parse(data!) as PublicStatus)
+    const number = Number(/^id: (\d+)$/m.exec(text)?.[1] ?? last)
+    if (number !== last && number !== last + 1) this.fault(id, 'I11', `event ${last} was followed by ${number}`)
+    this.#events.set(id, number)
+    return number
+  }
+
+  #grows(id: string, where: string, now: Pick<PublicStatus, 'tcode_progress' | 'xfer_progress'>): void {
+    const [tcode, xfer] = [Number(now.tcode_progress), Number(now.xfer_progress)]
+    const before = this.#shown.get(`${id} ${where}`)
+    this.#shown.set(`${id} ${where}`, { tcode, xfer })
+    if (before && (tcode < before.tcode || xfer < before.xfer))
+      this.fault(id, 'I4', `${where}: ${before.tcode}/${before.xfer} was followed by ${tcode}/${xfer}`)
   }
 
   /** Long after everything. */
@@ -196,16 +242,21 @@ export class Checker {
     for (const task of this.ledger.tasks.values()) {
       const { id } = task
       const job = this.ledger.jobs.get(task.job)!
-      const store = service.store(id)
+      const store = service.store(jobOf(id))
+      const open = [...store.uploads.values()].filter(({ isKnown }) => isKnown)
       if (!ENDS.includes(task.state)) this.fault(id, 'I1', `still ${task.state} long after its deadline`)
       if (job.finished_at !== null && job.finished_at > job.deadline_at + COMMIT_SLACK_MS)
         this.fault(id, 'I1', `ended ${job.finished_at - job.deadline_at} ms behind its deadline`)
       if (this.results.get(id) !== 1) this.fault(id, 'I1', `${this.results.get(id) ?? 0} results`)
       if (this.#cancelled.has(id) && task.state !== 'cancelled') this.fault(id, 'I9', `cancelled, but ${task.state}`)
-      if (store.uploads.size > 0) this.fault(id, 'I8', `${store.uploads.size} uploads are left open`)
+      if (open.length > 0) this.fault(id, 'I8', `${open.length} uploads are left open`)
+      const events = (JSON.parse(task.timeline) as unknown[]).length
+      if ((this.#events.get(id) ?? events) !== events)
+        this.fault(id, 'I11', `a follower has ${this.#events.get(id)} events of ${events}`)
       if (store.records.size > 0) this.fault(id, 'I8', `${store.records.size} commit records are left`)
       for (const [path, { attempt }] of store.objects)
-        if (task.state !== 'completed' || attempt !== task.attempt) this.fault(id, 'I8', `${path} is left`)
+        if ((task.state !== 'completed' || attempt !== task.attempt) && !this.#isTold(id, path))
+          this.fault(id, 'I8', `${path} is left`)
       const shape = service.scenario.jobs[task.job - 1]!
       const wanted =
         task.kind === 'plan' ? 0 : shape.files + shape.playlists * (shape.segments + 1) + (shape.playlists > 0 ? 1 : 0)

@@ -1,11 +1,11 @@
-// In charge of: `npm run simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--repeat] [--source DIR]`.
+// In charge of: `npm run simulate [-- --seeds N | --seed N [--trace]] [--from N] [--sql] [--repeat] [--tapes] [--source DIR]`.
 // Not in charge of: the simulation (simulate.ts).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { loadCode } from './productionCode.ts'
 import type { Tape } from './databaseModel.ts'
 import { Random } from '../support/seededRandom.ts'
 import { replay } from './sqlReplay.ts'
-import { loadRules, loadSql } from './productionRules.ts'
 import { repeated } from './scenario.ts'
 import { simulate } from './simulate.ts'
 import { openDatabase } from './sqlite.ts'
@@ -18,8 +18,10 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     /** Nothing but repetition: each message five times, each post three times. */
     repeat: { type: 'boolean', default: false },
-    /** Also play what the model's ledger was asked to the service's own SQL, on SQLite. */
+    /** Also play what the model's database was asked to the service's own SQL, on SQLite. */
     sql: { type: 'boolean', default: false },
+    /** Write each tape as a line of JSON (tapes.ts), and nothing else. */
+    tapes: { type: 'boolean', default: false },
     /** A directory with worker/ in it: the planted bugs are copies. */
     source: { type: 'string', default: join(import.meta.dirname, '../..') },
   },
@@ -32,16 +34,19 @@ if (!Number.isInteger(from) || !Number.isInteger(count) || count < 1) {
   process.exit(2)
 }
 
-const rules = await loadRules(values.source)
-const sql = values.sql ? { db: openDatabase(values.source), functions: await loadSql(values.source) } : null
+/** Beside tapes. */
+const say = (line: string): void => (values.tapes ? console.error(line) : console.log(line))
+
+const code = await loadCode(values.source)
+const db = values.sql ? openDatabase(values.source) : null
 const began = performance.now()
 const sum = { steps: 0, jobs: 0, attempts: 0, results: 0 }
 let seed = from
 let violations = 0
 for (; seed < from + count && violations === 0; seed++) {
-  const tape: Tape | null = sql === null ? null : []
-  const trace = values.trace ? { trace: (line: string) => console.log(line) } : {}
-  const run = simulate(seed, rules, {
+  const tape: Tape | null = db || values.tapes ? [] : null
+  const trace = values.trace ? { trace: (line: string) => void process.stdout.write(`${line}\n`) } : {}
+  const run = await simulate(seed, code, {
     ...trace,
     ...(tape ? { tape } : {}),
     ...(values.repeat ? { scenario: repeated(new Random(seed)) } : {}),
@@ -49,20 +54,21 @@ for (; seed < from + count && violations === 0; seed++) {
   for (const key of ['steps', 'jobs', 'attempts', 'results'] as const) sum[key] += run[key]
   for (const { invariant, task, at, what } of run.violations) {
     violations++
-    console.log(`seed ${seed}: ${invariant} at ${at} ms, ${task}: ${what}`)
+    say(`seed ${seed}: ${invariant} at ${at} ms, ${task}: ${what}`)
   }
-  if (sql && tape) {
-    const difference = await replay(sql.db, sql.functions, tape, (now) => (Date.now = () => now))
+  if (values.tapes) process.stdout.write(`${JSON.stringify(tape)}\n`)
+  if (db && tape) {
+    const difference = await replay(db, tape)
     if (difference !== null) {
       violations++
-      console.log(`seed ${seed}: model and SQL differ at ${difference}`)
+      say(`seed ${seed}: model and SQL differ at ${difference}`)
     }
   }
   if (violations > 0)
-    console.log(`Again, step by step: npm run simulate -- --seed ${seed} --trace${values.sql ? ' --sql' : ''}`)
+    say(`Again, step by step: npm run simulate -- --seed ${seed} --trace${values.sql ? ' --sql' : ''}`)
 }
 const seconds = (performance.now() - began) / 1000
-console.log(
+say(
   `${seed - from} seeds from ${from}, ${violations} violations, ${sum.jobs} jobs, ${sum.attempts} attempts, ${sum.results} results, ${sum.steps} steps, ${seconds.toFixed(1)} s`,
 )
 process.exitCode = violations === 0 ? 0 : 1

@@ -1,5 +1,5 @@
 // In charge of: bugs, as patches for a copy of the source, and what must be said of each.
-// Not in charge of: applying them (test/node/harness/simulation.test.ts). Nothing of this is ever part of what is shipped.
+// Not in charge of: applying them (test/node/simulation.test.ts). Nothing of this is ever part of what is shipped.
 
 export interface Planted {
   name: string
@@ -7,6 +7,8 @@ export interface Planted {
   /** Stands exactly once in the file. */
   find: string
   put: string
+  /** 1, where it is not rare. */
+  from?: number
   /** It must be found within so many. */
   seeds: number
   finds: RegExp
@@ -93,7 +95,7 @@ export const PLANTED: readonly Planted[] = [
     file: lifecycle,
     find: `return life.state === 'running' && life.kind === 'transcode'`,
     put: `return life.kind === 'transcode'`,
-    seeds: 20_000,
+    seeds: 3000,
     finds: /I/,
   },
   {
@@ -137,6 +139,166 @@ export const PLANTED: readonly Planted[] = [
     put: `? move(life, { state: 'queued', lost: life.lost + 1 }, ['release_slot', 'schedule'], null, EVICTED_RETRY_MS)`,
     seeds: 500,
     finds: /I1/,
+  },
+  {
+    name: 'an overtaken request makes an earlier attempt current again',
+    file: 'worker/monitor/currentAttempt.ts',
+    find: 'if (this.life) return !this.life.over && attempt >= this.life.attempt',
+    put: 'if (this.life) return !this.life.over',
+    seeds: 1500,
+    finds: /I3 /,
+  },
+  {
+    name: 'a late request makes its attempt current in an empty monitor',
+    file: 'worker/monitor/currentAttempt.ts',
+    find: 'return task?.state === state && task.attempt === attempt',
+    put: 'return task !== null && state !== null',
+    seeds: 2000,
+    finds: /I3 /,
+  },
+  {
+    name: 'an attempt can write after the end of its job',
+    file: 'worker/monitor/currentAttempt.ts',
+    find: `if (this.ended || this.life?.over) return 'over'`,
+    put: '',
+    seeds: 100,
+    finds: /I8 /,
+  },
+  {
+    name: 'progress goes on while a job is about to end',
+    file: 'worker/monitor/currentAttempt.ts',
+    find: 'await this.remember({ ...this.life, heldUntil: now + HOLD_MS })',
+    put: 'await this.remember({ ...this.life, heldUntil: now })',
+    seeds: 2000,
+    finds: /I4/,
+  },
+  {
+    name: 'the journal does not keep an upload',
+    file: 'worker/monitor/writeJournal.ts',
+    find: 'await this.#storage.put(UPLOADS + upload, { attempt, path } satisfies Upload)',
+    put: 'void { attempt, path, upload }',
+    seeds: 50,
+    finds: /I8/,
+  },
+  {
+    name: 'the journal forgets an upload before it is aborted',
+    file: 'worker/monitor/writeJournal.ts',
+    find: `await (await sink())?.abortUpload(upload.path, key.slice(UPLOADS.length))
+      await this.#storage.delete(key)`,
+    put: `await this.#storage.delete(key)
+      await (await sink())?.abortUpload(upload.path, key.slice(UPLOADS.length))`,
+    seeds: 200,
+    finds: /I8/,
+  },
+  {
+    name: 'the journal counts a batch as removed before it is',
+    file: 'worker/monitor/writeJournal.ts',
+    find: `await (await sink())?.deleteMany(keys.map((key) => key.slice(objectsOf(0).length)))
+    await this.#storage.put(cursor, last)`,
+    put: `await this.#storage.put(cursor, last)
+    await (await sink())?.deleteMany(keys.map((key) => key.slice(objectsOf(0).length)))`,
+    from: 1400,
+    seeds: 1500,
+    finds: /I8/,
+  },
+  {
+    name: 'commit records are dropped while one is being stored',
+    file: 'worker/monitor/commitRunner.ts',
+    find: 'await Promise.allSettled(this.#storing)',
+    put: '',
+    seeds: 500,
+    finds: /I8/,
+  },
+  {
+    name: 'two commits of a job run at once',
+    file: 'worker/monitor/commitRunner.ts',
+    find: 'this.#running ??= this.#try',
+    put: 'this.#running = this.#try',
+    seeds: 500,
+    finds: /I6 /,
+  },
+  {
+    name: 'a commit fails for an upload that an earlier try completed',
+    file: 'worker/monitor/commitOutputs.ts',
+    find: 'gone = error\n',
+    put: 'throw error\n',
+    seeds: 200,
+    finds: /I6 /,
+  },
+  {
+    name: 'the master playlist is put before the media playlists',
+    file: 'worker/monitor/commitOutputs.ts',
+    find: '...(await inParallel(stage(1), WRITES, (object) => write(opened, object))),\n      ...(await inParallel(stage(2),',
+    put: '...(await inParallel(stage(2), WRITES, (object) => write(opened, object))),\n      ...(await inParallel(stage(1),',
+    seeds: 50,
+    finds: /I5/,
+  },
+  {
+    name: 'a failed commit deletes the media playlists before the master playlist',
+    file: 'worker/monitor/commitOutputs.ts',
+    find: '[stage(2), stage(1), objects], before)',
+    put: '[objects, stage(1), stage(2)], before)',
+    from: 3600,
+    seeds: 1500,
+    finds: /I5/,
+  },
+  {
+    name: 'a failed commit deletes nothing',
+    file: 'worker/monitor/commitOutputs.ts',
+    find: 'if (before && was === undefined) await',
+    put: 'if (before && was !== undefined) await',
+    seeds: 1000,
+    finds: /I7/,
+  },
+  {
+    name: 'progress that was shown is not stored',
+    file: 'worker/monitor/progressSnapshot.ts',
+    find: 'if (this.#live && this.#live !== this.#mark && !over) await this.#keep(this.#live)',
+    put: '',
+    seeds: 100,
+    finds: /I4/,
+  },
+  {
+    name: 'a new follower is sent older progress behind newer',
+    file: 'worker/monitor/eventStream.ts',
+    find: ' && !listener.hasProgress',
+    put: '',
+    from: 1700,
+    seeds: 1500,
+    finds: /I4 .*events/,
+  },
+  {
+    name: 'a follower is sent events again',
+    file: 'worker/monitor/eventStream.ts',
+    find: 'if (event.id <= listener.sent) continue',
+    put: '',
+    seeds: 50,
+    finds: /I11 .*event/,
+  },
+  {
+    name: 'a stale attempt stores a commit record',
+    file: 'worker/monitor/jobMonitor.ts',
+    find: `if (standing === 'current' && this.fence.life) await this.committing.store(`,
+    put: `if (this.fence.life) await this.committing.store(`,
+    seeds: 300,
+    finds: /I8/,
+  },
+  {
+    name: 'no alarm is set before the removal of what a job left',
+    file: 'worker/monitor/jobMonitor.ts',
+    find: 'await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)',
+    put: '',
+    from: 1500,
+    seeds: 1500,
+    finds: /I8/,
+  },
+  {
+    name: 'nothing is removed at the end of a first attempt',
+    file: 'worker/scheduler/applyEvent.ts',
+    find: `result.effects.includes('settle') && result.next.attempt > 0`,
+    put: `result.effects.includes('settle') && result.next.attempt > 1`,
+    seeds: 300,
+    finds: /I8 /,
   },
   {
     name: 'a lease begins anew with each eviction of the monitor',

@@ -1,12 +1,13 @@
-// In charge of: one run: a world from a seed, played to its end, and what was found.
+// In charge of: one run: a world from a seed, played to its end, and what was found. Time, chance and digests of this process
+// are the world's meanwhile.
 // Not in charge of: which seeds, what is printed.
 import { Checker, type Violation } from './invariants.ts'
-import { Clock, type Process } from './virtualClock.ts'
+import { Clock, type Process, settled } from './virtualClock.ts'
+import type { Code } from './productionCode.ts'
 import { Ledger, type Tape } from './databaseModel.ts'
 import { Random } from '../support/seededRandom.ts'
-import type { Rules } from './productionRules.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
-import { Service } from './workerModel.ts'
+import { jobOf, Service } from './workerModel.ts'
 import { Transcoder } from './transcoderModel.ts'
 
 export interface Run {
@@ -35,15 +36,25 @@ const REST_MS = 40 * 60_000
 /** A world that goes on for so long goes on for ever. */
 const MAX_STEPS = 2_000_000
 
-export function simulate(seed: number, rules: Rules, options: RunOptions = {}): Run {
+export async function simulate(seed: number, code: Code, options: RunOptions = {}): Promise<Run> {
   const random = new Random(seed)
-  const scenario = options.scenario ?? scenarioOf(random)
   const clock = new Clock()
+  const restore = takeGlobals(clock, random)
+  try {
+    return await play(clock, random, code, options)
+  } finally {
+    restore()
+  }
+}
+
+async function play(clock: Clock, random: Random, code: Code, options: RunOptions): Promise<Run> {
+  const scenario = options.scenario ?? scenarioOf(random)
   const checker = new Checker(clock, options.trace ?? null)
-  const ledger = new Ledger(clock, rules, options.tape ?? null, (change) => checker.changed(change))
+  const ledger = new Ledger(code, options.tape ?? null, (change) => checker.changed(change))
   checker.ledger = ledger
+  checker.scenario = scenario
   checker.isCalm = scenario.crash === 0 && scenario.pause === 0
-  const service = new Service({ clock, random, rules, ledger, scenario, checker })
+  const service = new Service({ clock, random, code, ledger, scenario, checker })
   for (const [k, protocol] of scenario.protocols.entries())
     service.transcoders.push(new Transcoder(service, k, protocol))
 
@@ -55,7 +66,11 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
   clock.spawn(everySweep())
   if (scenario.evict > 0) clock.spawn(evictions())
 
-  while (checker.violations.length === 0 && clock.steps < MAX_STEPS && clock.now <= until && clock.step());
+  while (checker.violations.length === 0 && clock.steps < MAX_STEPS && clock.now <= until) {
+    const more = clock.step()
+    // Most steps have nothing to wait for.
+    if (more === false || (more !== true && !(await more))) break
+  }
   if (clock.steps >= MAX_STEPS) checker.fault('', 'I1', 'the world does not come to rest')
   if (checker.violations.length === 0) checker.atRest(service)
   return {
@@ -67,21 +82,45 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
   }
 
   function* create(id: number, job: Scenario['jobs'][number]): Process {
-    const task = ledger.insert(id, job.account, job.kind, job.deadlineAt)
+    const task = ledger.insert(id, clock.now, { account: job.account, kind: job.kind, deadline_at: job.deadlineAt })
     clock.spawn(reader(task.id), READ_MS)
-    if (job.cancelAt !== null) service.post(service.cancel(task.id), job.cancelAt - clock.now)
-    service.post(service.schedule())
+    if (scenario.watched && id === 1) clock.spawn(follower(task.id), READ_MS)
+    if (job.cancelAt !== null) service.post((program) => service.cancel(program, task.id), job.cancelAt - clock.now)
+    service.post(({ env }) => code.schedule(env))
     yield 0
   }
 
   function* reader(id: string): Process {
     for (let more = 3; more > 0;) {
-      if (service.fault(scenario.evict)) service.evict(id)
-      const status = service.status(id)
-      checker.shown(id, status)
+      if (service.fault(scenario.evict)) service.evict(jobOf(id))
+      const wasOver = checker.isOver(id)
+      const status = yield* settled(service.request((program) => service.status(program, id)).catch(service.survive))
+      if (!status) {
+        yield READ_MS
+        continue
+      }
+      checker.shown(id, status, wasOver)
       // Some reads after the end: it stays as it is.
       if (status.job_completed) more--
       yield scenario.watched ? random.whole(READ_MS, status.phase === 'queued' ? 20_000 : READ_MS * 2) : SELDOM_MS
+    }
+  }
+
+  /** Comes again with the last event that it has, until the job is over and the connection is closed. */
+  function* follower(id: string): Process {
+    let last = 0
+    for (;;) {
+      const wasOver = checker.isOver(id)
+      try {
+        const next = yield* settled(service.follow(jobOf(id), last))
+        checker.reconnected(id)
+        for (let text = yield* settled(next()); text !== null; text = yield* settled(next()))
+          last = checker.followed(id, text, last)
+        if (wasOver) return
+      } catch (error) {
+        service.survive(error)
+      }
+      yield READ_MS
     }
   }
 
@@ -89,14 +128,14 @@ export function simulate(seed: number, rules: Rules, options: RunOptions = {}): 
   function* evictions(): Process {
     while (clock.now < scenario.faultsUntil) {
       yield random.whole(1, EVICT_EVERY_MS)
-      for (const { id } of ledger.tasks.values()) if (service.fault(scenario.evict / 10)) service.evict(id)
+      for (const { id } of ledger.tasks.values()) if (service.fault(scenario.evict / 10)) service.evict(jobOf(id))
     }
   }
 
   function* everySweep(): Process {
     for (;;) {
       yield SWEEP_MS
-      service.post(service.sweep())
+      service.post((program) => service.sweep(program))
       const over = checker.results.size === scenario.jobs.length
       if (over) until = Math.min(until, Math.max(clock.now, scenario.faultsUntil) + REST_MS)
       if (over && until < clock.now) return
@@ -108,4 +147,42 @@ function* accident(service: Service, k: number, kind: 'kill' | 'freeze' | 'stop'
   service.checker.note(`transcoder ${k}: ${kind}`)
   service.transcoders[k]?.[kind]()
   yield 0
+}
+
+const GLOBALS = globalThis as unknown as Record<string, unknown>
+
+/** @returns what gives them back */
+function takeGlobals(clock: Clock, random: Random): () => void {
+  const { log, error } = console
+  const { now } = Date
+  const { random: chance } = Math
+  const { setInterval: every, clearInterval: clear } = globalThis
+  const silent = () => undefined
+  Object.assign(console, { log: silent, error: silent })
+  Date.now = () => clock.now
+  Math.random = () => random.next()
+  const intervals = new Set<object>()
+  GLOBALS['setInterval'] = (act: () => void, ms: number) => {
+    const interval = {}
+    const again = () =>
+      clock.later(ms, () => {
+        if (!intervals.has(interval)) return
+        act()
+        again()
+      })
+    intervals.add(interval)
+    again()
+    return interval
+  }
+  GLOBALS['clearInterval'] = (interval: object) => intervals.delete(interval)
+  // Threads of their own would bring back real time.
+  const digest = () => Promise.resolve(new ArrayBuffer(32))
+  Object.defineProperty(crypto.subtle, 'digest', { value: digest, configurable: true })
+  return () => {
+    Object.assign(console, { log, error })
+    Object.assign(GLOBALS, { setInterval: every, clearInterval: clear })
+    Date.now = now
+    Math.random = chance
+    Reflect.deleteProperty(crypto.subtle, 'digest')
+  }
 }

@@ -1,44 +1,118 @@
-// In charge of: a model of the places that bytes go to: uploads in parts, objects, the service's own records.
-// Not in charge of: when a store fails (workerModel.ts asks), what may lie where (invariants.ts).
+// In charge of: R2, as far as sinks and commits ask it: uploads in parts, the objects of each job, and the service's records.
+// Not in charge of: when it fails (workerModel.ts says), what may lie where (invariants.ts).
+import type { Program } from './program.ts'
+import type { Service } from './workerModel.ts'
 
 export interface Stored {
   attempt: number
   /** Paths that a playlist or manifest points at. */
   refs: readonly string[]
+  size: number
+  body: string
 }
 
-interface Upload {
+export interface Upload {
   path: string
   attempt: number
+  /** Until it is journaled, the bucket's own rule removes it. */
+  isKnown: boolean
 }
+
+/** What the simulation stores says of itself: the attempt in its content type, what it points at in its body. */
+export const typeOf = (attempt: number): string => `simulated/${attempt}`
+/** Of a file in parts. */
+export const FILE_BYTES = 1000
 
 /** One job's destination, and what the service keeps of the job beside it. */
 export class Store {
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
-  /** Commit records, by attempt. */
-  readonly records = new Map<number, CommitRecord>()
-  #ids = 0
+  /** Of its commits. */
+  readonly records = new Map<string, Stored>()
 
-  begin(path: string, attempt: number): string {
-    const id = `upload${this.#ids++}`
-    this.uploads.set(id, { path, attempt })
-    return id
-  }
-
-  /** @returns false when there is no such upload */
-  complete(id: string): boolean {
-    const upload = this.uploads.get(id)
-    if (!upload) return false
-    this.uploads.delete(id)
-    this.objects.set(upload.path, { attempt: upload.attempt, refs: [] })
-    return true
+  /** By a key of the bucket: `out/<account>/<job>/<path>` or `work/<job>/<name>`. */
+  static place(key: string): { job: string; at: 'objects' | 'records'; path: string } {
+    const [space, ...rest] = key.split('/')
+    if (space === 'out') return { job: rest[1]!, at: 'objects', path: rest.slice(2).join('/') }
+    return { job: rest[0]!, at: 'records', path: rest.slice(1).join('/') }
   }
 }
 
-export interface CommitRecord {
-  attempt: number
-  uploads: { id: string; path: string }[]
-  /** In order: media playlists, then what points at them. */
-  written: { path: string; refs: string[]; stage: 1 | 2 }[]
+/** The binding that one program has. */
+export function bucketOf(service: Service, program: Program): R2Bucket {
+  const held = (key: string) => {
+    const { job, at, path } = Store.place(key)
+    return { job, path, store: service.store(job), objects: service.store(job)[at] }
+  }
+  const set = (key: string, stored: Stored) => {
+    const { job, path, objects } = held(key)
+    objects.set(path, stored)
+    service.checker.note(`${job} puts ${path}`)
+    service.checker.stored(job, service.store(job))
+    return described(key, stored)
+  }
+  const effect = <T>(act: () => T): Promise<T> => program.effect(act, service.away())
+  const bucket = {
+    put: (key: string, value: string | Uint8Array, { httpMetadata }: R2PutOptions = {}) => {
+      const body = typeof value === 'string' ? value : new TextDecoder().decode(value)
+      const { contentType = '' } = (httpMetadata ?? {}) as R2HTTPMetadata
+      const attempt = Number(/^simulated\/(\d+)$/.exec(contentType)?.[1] ?? 0)
+      const refs = attempt > 0 ? body.split('\n').filter(Boolean) : []
+      return effect(() => set(key, { attempt, refs, size: body.length, body }))
+    },
+    head: (key: string) => effect(() => found(key)),
+    get: (key: string) =>
+      effect(() => {
+        const object = held(key).objects.get(held(key).path)
+        return object ? { ...described(key, object), json: async () => JSON.parse(object.body) as unknown } : null
+      }),
+    // A commit that is undone deletes key by key, as well as it can: what it cannot delete it tells (details.in_place).
+    delete: (keys: string | string[]) =>
+      program.effect(
+        () => {
+          for (const key of [keys].flat()) {
+            const { job, path, store, objects } = held(key)
+            service.checker.note(`${job} deletes ${path}`)
+            if (objects.delete(path)) service.checker.stored(job, store)
+          }
+        },
+        typeof keys === 'string' ? service.soon() : service.away(),
+      ),
+    list: ({ prefix = '' }: R2ListOptions) =>
+      effect(() => ({ objects: [...held(prefix).objects.keys()].map((path) => ({ key: prefix + path })) })),
+    createMultipartUpload: (key: string, { httpMetadata }: R2MultipartOptions) =>
+      effect(() => {
+        const { store, path } = held(key)
+        const uploadId = `upload${service.uploads++}`
+        const { contentType = '' } = httpMetadata as R2HTTPMetadata
+        store.uploads.set(uploadId, { path, attempt: Number(contentType.split('/')[1]), isKnown: false })
+        return { uploadId }
+      }),
+    resumeMultipartUpload: (key: string, id: string) => ({
+      complete: () =>
+        effect(() => {
+          if (service.fault(service.scenario.commitFails)) throw new Error('complete: invalid argument (10029)')
+          const { store } = held(key)
+          const upload = store.uploads.get(id)
+          if (!upload) throw new Error('complete: no such upload (10024)')
+          store.uploads.delete(id)
+          return set(key, { attempt: upload.attempt, refs: [], size: FILE_BYTES, body: '' })
+        }),
+      abort: () =>
+        effect(() => {
+          if (!held(key).store.uploads.delete(id)) throw new Error('abort: no such upload (10024)')
+        }),
+    }),
+  }
+  return bucket as unknown as R2Bucket
+
+  function found(key: string) {
+    const { objects, path } = held(key)
+    const object = objects.get(path)
+    return object ? described(key, object) : null
+  }
+}
+
+function described(key: string, { size, attempt }: Stored) {
+  return { key, size, httpEtag: `"${attempt}"` }
 }

@@ -2,11 +2,12 @@
 // door, in which order, again after no answer, and how it ends.
 // Not in charge of: media.
 import type { JobError } from '#contract/errorCodes.ts'
-import type { ProgressPost } from '#contract/task/protocol.ts'
-import { Crash, type Process } from './virtualClock.ts'
-import { Passing } from './monitorModel.ts'
+import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
+import { type Process, settled } from './virtualClock.ts'
+import type { Program } from './program.ts'
 import type { JobShape } from './scenario.ts'
 import { DONE, type Service } from './workerModel.ts'
+import { FILE_BYTES, typeOf } from './storageModel.ts'
 
 const BEAT_MS = 5000
 const UNHEARD_MS = 60_000
@@ -46,8 +47,7 @@ export class Transcoder {
   }
 
   /** `POST /run`. @returns false for a refusal, and for no answer */
-  *run(id: string, attempt: number, protocol: number): Process<boolean> {
-    yield this.#service.soon()
+  async run(id: string, attempt: number, protocol: number): Promise<boolean> {
     if (this.#away || this.#service.clock.now < this.#frozenUntil || protocol > this.#protocol) return false
     const key = `${id} ${attempt}`
     const known = (): boolean => this.#isCurrent(id, attempt) || this.#ended.includes(key)
@@ -56,7 +56,7 @@ export class Transcoder {
     const last = this.#current
     if (last?.ending || last?.halted) {
       const [life, until] = [this.#life, this.#service.clock.now + HANDOVER_MS]
-      while (!last.over && this.#service.clock.now < until) yield 20
+      while (!last.over && this.#service.clock.now < until) await this.#service.clock.sleep(20)
       if (this.#away || life !== this.#life) return false
       // Another message of the same attempt waited too.
       if (known()) return true
@@ -138,7 +138,7 @@ export class Transcoder {
   }
 
   /** One request to the door, sent again until it is answered; now and then it arrives several times. */
-  *#ask<T>(run: Run, life: number, handle: () => Process<T | null>, tries = REQUEST_TRIES): Process<T> {
+  *#ask<T>(run: Run, life: number, handle: (program: Program) => Promise<T | null>, tries = REQUEST_TRIES): Process<T> {
     const { scenario } = this.#service
     for (let n = 0; n < tries; n++) {
       yield* this.#wait(life, this.#service.random.whole(1, 50))
@@ -147,16 +147,18 @@ export class Transcoder {
         continue
       }
       for (let more = 1; more < scenario.posts; more++)
-        this.#service.post(handle(), this.#service.random.whole(0, this.#service.fault(0.1) ? 90_000 : 500))
+        this.#service.post(handle, this.#service.random.whole(0, this.#service.fault(0.1) ? 90_000 : 500))
       try {
-        const answer = yield* this.#service.request(handle())
+        const answer = yield* settled(this.#service.request(handle))
         yield* this.#wait(life, 0)
         if (this.#service.fault(scenario.loss)) continue
         if (answer !== null) return answer
+        this.#service.checker.refused(run.id, run.attempt)
         run.halted ??= 'stop'
         throw new Halted()
       } catch (error) {
-        if (!(error instanceof Crash) && !(error instanceof Passing)) throw error
+        if (error instanceof Halted || error instanceof Killed) throw error
+        this.#service.survive(error)
         yield* this.#wait(life, 1000 * 2 ** Math.min(n, 4))
       }
     }
@@ -179,12 +181,15 @@ export class Transcoder {
     const service = this.#service
     const { id, attempt } = run
     const shape = service.scenario.jobs[service.ledger.find(id).job - 1]!
-    yield* this.#ask(run, life, () => service.task(id, attempt))
+    yield* this.#ask(run, life, (program) => service.task(program, id, attempt))
     const begun: { id: string; path: string }[] = []
     if (shape.kind === 'transcode')
       for (let n = 0; n < shape.files; n++) {
         const path = `file${n}.mp4`
-        begun.push({ path, id: yield* this.#ask(run, life, () => service.beginUpload(id, attempt, path)) })
+        begun.push({
+          path,
+          id: yield* this.#ask(run, life, (program) => service.beginUpload(program, id, attempt, path)),
+        })
       }
     const segments: string[][] = Array.from({ length: shape.playlists }, () => [])
     for (let step = 1; step <= shape.steps; step++) {
@@ -197,7 +202,7 @@ export class Transcoder {
     if (shape.verdict !== 'well') return yield* this.#fail(run, life, shape.verdict)
     if (shape.kind === 'plan') {
       run.ending = true
-      yield* this.#ask(run, life, () => service.estimate(id, attempt, DONE))
+      yield* this.#ask(run, life, (program) => service.estimate(program, id, attempt, DONE))
       return
     }
     for (const [n, list] of segments.entries())
@@ -205,12 +210,13 @@ export class Transcoder {
         yield* this.#put(run, life, `${n}-${attempt}/${step}`, list)
     this.#heed(run)
     run.ending = true
-    const record = { attempt, uploads: begun, written: manifests(shape, segments) }
-    yield* this.#ask(run, life, () => service.finish(id, attempt, record, DONE))
+    yield* this.#ask(run, life, (program) =>
+      service.finish(program, id, attempt, finishOf(attempt, begun, manifests(shape, segments))),
+    )
   }
 
   *#put(run: Run, life: number, path: string, list: string[]): Process {
-    yield* this.#ask(run, life, () => this.#service.putObject(run.id, run.attempt, path))
+    yield* this.#ask(run, life, (program) => this.#service.putObject(program, run.id, run.attempt, path))
     list.push(path)
     this.#heed(run)
   }
@@ -220,7 +226,7 @@ export class Transcoder {
       code: verdict === 'permanent' ? 'source_not_media' : 'source_unreachable',
       message: 'the source',
     }
-    yield* this.#ask(run, life, () => this.#service.fail(run.id, run.attempt, error))
+    yield* this.#ask(run, life, (program) => this.#service.fail(program, run.id, run.attempt, error))
   }
 
   #heed(run: Run): void {
@@ -233,7 +239,7 @@ export class Transcoder {
     try {
       // What nobody answered is told as a fault: an eviction that is not counted could go on for ever.
       const error: JobError | null = run.halted === 'unheard' ? { code: 'internal', message: 'unheard' } : null
-      yield* this.#ask(run, life, () => this.#service.fail(run.id, run.attempt, error), 3)
+      yield* this.#ask(run, life, (program) => this.#service.fail(program, run.id, run.attempt, error), 3)
     } catch (error) {
       if (!(error instanceof Halted) && !(error instanceof Killed)) throw error
     }
@@ -244,22 +250,43 @@ export class Transcoder {
     while (!run.over && life === this.#life) {
       try {
         if (!this.#service.fault(this.#service.scenario.loss)) {
-          const verdict = yield* this.#service.request(this.#service.progress(run.id, run.attempt, run.post))
+          const verdict = yield* settled(
+            this.#service.request((program) => this.#service.progress(program, run.id, run.attempt, run.post)),
+          )
           heard = this.#service.clock.now
-          if (verdict !== 'continue') run.halted ??= verdict
+          if (verdict !== 'continue') {
+            this.#service.checker.refused(run.id, run.attempt)
+            run.halted ??= verdict
+          }
         } else if (this.#service.clock.now - heard > UNHEARD_MS) run.halted ??= 'unheard'
         yield* this.#wait(life, BEAT_MS)
       } catch (error) {
         if (error instanceof Killed) return
-        if (!(error instanceof Crash)) throw error
+        this.#service.survive(error)
         yield BEAT_MS
       }
     }
   }
 }
 
-function manifests(shape: JobShape, segments: string[][]) {
+interface Manifest {
+  path: string
+  refs: readonly string[]
+  stage: 1 | 2
+}
+
+function manifests(shape: JobShape, segments: string[][]): Manifest[] {
   if (shape.playlists === 0) return []
   const media = segments.map((refs, n) => ({ path: `media${n}.m3u8`, refs, stage: 1 as const }))
   return [...media, { path: 'master.m3u8', refs: media.map(({ path }) => path), stage: 2 as const }]
+}
+
+function finishOf(attempt: number, begun: { id: string; path: string }[], written: Manifest[]): FinishPost {
+  const same = { content_type: typeOf(attempt), profile: null, role: 'media' } as const
+  return {
+    objects: begun.map(({ id, path }) => ({ ...same, path, upload: id, size: FILE_BYTES, sha256: '', parts: [] })),
+    written: written.map(({ path, refs, stage }) => ({ ...same, path, stage, body: refs.join('\n') })),
+    warnings: [],
+    progress: DONE,
+  }
 }

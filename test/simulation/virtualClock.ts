@@ -1,16 +1,21 @@
-// In charge of: virtual time: processes that wait, woken in order, one step at a time.
+// In charge of: virtual time: processes and promises that wait, woken in order, one at a time.
 // Not in charge of: what they do.
 
-/** Yields how long it waits, in milliseconds. Between two yields nothing else happens. */
-export type Process<T = void> = Generator<number, T, void>
+/**
+ * Yields how long it waits in milliseconds, or a promise whose value it is given (`settled`). Between two yields nothing else
+ * happens.
+ */
+export type Process<T = void> = Generator<number | Promise<unknown>, T, unknown>
 
-/** The program that ran this is gone: nothing after this point happens, no clean-up either. */
-export class Crash extends Error {}
+/** What a process waits for beside time. */
+export function* settled<T>(promise: Promise<T>): Process<T> {
+  return (yield promise) as T
+}
 
 interface Entry {
   at: number
   order: number
-  process: Process<unknown>
+  wake: () => void
 }
 
 export class Clock {
@@ -18,23 +23,49 @@ export class Clock {
   steps = 0
   #heap: Entry[] = []
   #order = 0
+  /** Promises may have something to run before the next step. */
+  #isStirred = false
 
   spawn(process: Process<unknown>, delayMs = 0): void {
-    this.#push({ at: this.now + delayMs, order: this.#order++, process })
+    this.#push(delayMs, () => this.#resume(process, () => process.next()))
   }
 
-  /** One step. @returns false when nobody waits any more */
-  step(): boolean {
+  later(delayMs: number, act: () => void): void {
+    this.#push(delayMs, () => {
+      this.#isStirred = true
+      act()
+    })
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.later(ms, resolve))
+  }
+
+  /** One step, and all that promises do behind it. @returns false when nothing waits any more */
+  step(): boolean | Promise<boolean> {
     const entry = this.#pop()
     if (!entry) return false
     this.now = entry.at
     this.steps++
-    const result = entry.process.next()
-    if (!result.done) this.#push({ at: this.now + result.value, order: this.#order++, process: entry.process })
-    return true
+    entry.wake()
+    if (!this.#isStirred) return true
+    this.#isStirred = false
+    return new Promise((resolve) => setImmediate(resolve, true))
   }
 
-  #push(entry: Entry): void {
+  #resume(process: Process<unknown>, go: () => IteratorResult<number | Promise<unknown>>): void {
+    const { done, value } = go()
+    if (done) return
+    if (typeof value === 'number') return this.#push(value, () => this.#resume(process, () => process.next()))
+    this.#isStirred = true
+    value.then(
+      (result) => this.#push(0, () => this.#resume(process, () => process.next(result))),
+      (error) => this.#push(0, () => this.#resume(process, () => process.throw(error))),
+    )
+  }
+
+  #push(delayMs: number, wake: () => void): void {
+    const entry = { at: this.now + delayMs, order: this.#order++, wake }
     const heap = this.#heap
     let at = heap.push(entry) - 1
     while (at > 0) {

@@ -1,18 +1,22 @@
-// In charge of: a model of the Worker's requests, each a process that may die between any two of its effects: create,
-// cancel, status, schedule, the queue's consumer, the task door, the sweep, the commit.
-// Not in charge of: decisions (contract), the ledger's guards (databaseModel.ts), live state (monitorModel.ts).
+// In charge of: the Worker around its real classes: Durable Objects that come and go, alarms, the queue, and a model of the
+// requests that clients and transcoders send, of the queue's consumer and of the sweep.
+// Not in charge of: what the monitor, a commit, a transition or the scheduler does: that is the service's own code (productionCode.ts).
 import type { JobError } from '#contract/errorCodes.ts'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
-import type { ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
+import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
+import { protocolOf } from '#contract/task/protocol.ts'
+import type { JobMonitor } from '../../worker/monitor/jobMonitor.ts'
 import type { Checker } from './invariants.ts'
-import { Crash, type Clock, type Process } from './virtualClock.ts'
-import type { Ledger, Options, Outcome } from './databaseModel.ts'
-import { Monitor, Passing } from './monitorModel.ts'
+import type { Clock, Process } from './virtualClock.ts'
+import { settled } from './virtualClock.ts'
+import type { Code } from './productionCode.ts'
+import type { Ledger } from './databaseModel.ts'
+import { type Durable, envOf, storageOf } from './platformModel.ts'
+import { Crash, Program } from './program.ts'
 import type { Random } from '../support/seededRandom.ts'
-import type { Rules } from './productionRules.ts'
 import type { Scenario } from './scenario.ts'
-import { Store, type CommitRecord } from './storageModel.ts'
+import { Store, typeOf } from './storageModel.ts'
 import type { Transcoder } from './transcoderModel.ts'
 
 /** As in worker/reconciler.ts. */
@@ -20,22 +24,40 @@ const LOST_MESSAGE_MS = 10_000
 const QUIET_MS = 5 * 60_000
 /** A Durable Object that nobody calls leaves memory after this (seen in workerd; on Cloudflare it may be longer). */
 const IDLE_EVICTION_MS = 10_000
+/** The platform tries a failed alarm again. */
+const ALARM_TRIES = 6
+
+/** A monitor in memory. */
+interface Instance {
+  program: Program
+  monitor: JobMonitor
+  loaded: Promise<unknown>
+  callers: number
+  /** Open connections keep it in memory. */
+  followers: number
+  touched: number
+}
+
+export class Passing extends Error {}
 
 export class Service {
   readonly transcoders: Transcoder[] = []
-  readonly #monitors = new Map<string, Monitor>()
+  /** Begun so far. */
+  uploads = 0
+  readonly #durables = new Map<string, Durable>()
+  readonly #instances = new Map<string, Instance>()
   readonly #stores = new Map<string, Store>()
   readonly clock: Clock
   readonly random: Random
-  readonly rules: Rules
+  readonly code: Code
   readonly ledger: Ledger
   readonly scenario: Scenario
   readonly checker: Checker
 
-  constructor(parts: Pick<Service, 'clock' | 'random' | 'rules' | 'ledger' | 'scenario' | 'checker'>) {
+  constructor(parts: Pick<Service, 'clock' | 'random' | 'code' | 'ledger' | 'scenario' | 'checker'>) {
     this.clock = parts.clock
     this.random = parts.random
-    this.rules = parts.rules
+    this.code = parts.code
     this.ledger = parts.ledger
     this.scenario = parts.scenario
     this.checker = parts.checker
@@ -50,139 +72,132 @@ export class Service {
   readonly soon = (): number =>
     this.fault(this.scenario.pause) ? this.random.whole(1000, 50_000) : this.random.whole(0, 40)
 
-  /** The same for a store, which may fail. @throws Passing */
+  /** The same for R2, which may fail. @throws Passing */
   away(): number {
-    if (this.fault(this.scenario.storeFails)) throw new Passing('the store is away')
+    if (this.fault(this.scenario.storeFails)) throw new Passing('we encountered an internal error (10001)')
     return this.soon()
   }
 
-  store(task: string): Store {
-    const store = this.#stores.get(task) ?? new Store()
-    this.#stores.set(task, store)
+  store(job: string): Store {
+    const store = this.#stores.get(job) ?? new Store()
+    this.#stores.set(job, store)
     return store
   }
 
-  remove(task: string, path: string): void {
-    this.store(task).objects.delete(path)
-    this.checker.stored(task, this.store(task))
+  #durable(job: string): Durable {
+    const durable = this.#durables.get(job) ?? { entries: new Map(), alarm: null }
+    this.#durables.set(job, durable)
+    return durable
   }
 
-  monitor(task: string): Monitor {
-    const known = this.#monitors.get(task)
-    if (known && known.callers === 0 && this.clock.now - known.touched > IDLE_EVICTION_MS) this.evict(task)
-    const monitor = this.#monitors.get(task) ?? new Monitor(this, task, null)
-    monitor.touched = this.clock.now
-    this.#monitors.set(task, monitor)
-    return monitor
-  }
-
-  /** A deployment, or the platform's whim. */
-  evict(task: string): void {
-    const old = this.#monitors.get(task)
-    if (!old) return
-    old.evicted = true
-    this.#monitors.set(task, new Monitor(this, task, old.durable))
-  }
-
-  /** A call to a monitor: it ends where it stood when the monitor is evicted. */
-  *inside<T>(task: string, work: (monitor: Monitor) => Process<T>): Process<T> {
-    const monitor = this.monitor(task)
-    const process = work(monitor)
-    monitor.callers++
-    for (;;) {
-      const step = process.next()
-      if (step.done) {
-        monitor.callers--
-        return step.value
+  #instance(job: string): Instance {
+    const known = this.#instances.get(job)
+    const isIdle = known?.callers === 0 && known.followers === 0
+    if (isIdle && this.clock.now - known.touched > IDLE_EVICTION_MS) this.evict(job)
+    let instance = this.#instances.get(job)
+    if (!instance) {
+      const program = new Program(this.clock)
+      program.env = envOf(this, program)
+      const storage = storageOf(this.#durable(job), program, (at) => this.#alarmAt(job, at))
+      let loaded: Promise<unknown> = Promise.resolve()
+      const blockConcurrencyWhile = (work: () => Promise<unknown>) => (loaded = work())
+      const state = { storage, blockConcurrencyWhile } as unknown as DurableObjectState
+      instance = {
+        program,
+        monitor: new this.code.JobMonitor(state, program.env),
+        loaded,
+        callers: 0,
+        followers: 0,
+        touched: 0,
       }
-      yield step.value
-      if (monitor.evicted) throw new Crash('the monitor was evicted')
+      this.#instances.set(job, instance)
+    }
+    instance.touched = this.clock.now
+    return instance
+  }
+
+  /** A deployment, or the platform's whim: its memory is gone, whatever it was doing ends where it stood. */
+  evict(job: string): void {
+    const instance = this.#instances.get(job)
+    this.#instances.delete(job)
+    instance?.program.end()
+  }
+
+  /** A call to a monitor, which may end at any effect of it. @throws Crash */
+  async call<T>(job: string, work: (monitor: JobMonitor) => T | Promise<T>, mayEnd = true): Promise<T> {
+    const instance = this.#instance(job)
+    const { program, monitor, loaded } = instance
+    instance.callers++
+    if (!mayEnd) program.left = Number.POSITIVE_INFINITY
+    else if (this.fault(this.scenario.crash)) program.left = this.random.whole(0, 12)
+    try {
+      return await program.run(loaded.then(() => work(monitor)))
+    } finally {
+      instance.callers--
+      program.left = Number.POSITIVE_INFINITY
+      if (program.isOver && this.#instances.get(job) === instance) this.#instances.delete(job)
     }
   }
 
-  /** Runs to its end, unless this Worker dies at one of its steps. @throws Crash */
-  *request<T>(process: Process<T>): Process<T> {
-    const diesAt = this.fault(this.scenario.crash) ? this.random.whole(0, 12) : Number.POSITIVE_INFINITY
-    for (let n = 0; ; n++) {
-      const step = process.next()
-      if (step.done) return step.value
-      if (n === diesAt) {
-        // With it goes every monitor that is at work just now.
-        for (const [task, { callers }] of this.#monitors) if (callers > 0) this.evict(task)
-        throw new Crash('the Worker died')
+  /** Server-Sent Events of a job, from behind the one of that number: each call gives the next, null at their end. */
+  async follow(job: string, after: number): Promise<() => Promise<string | null>> {
+    const request = new Request(`http://monitor/?job=${job}&after=${after}`)
+    const { body } = await this.call(job, (monitor) => monitor.fetch(request))
+    const instance = this.#instances.get(job)
+    if (!instance || !body) throw new Crash('the connection broke')
+    const reader = body.getReader()
+    instance.followers++
+    return async () => {
+      try {
+        const { value } = await instance.program.run(reader.read())
+        if (!value) instance.followers--
+        return value ? new TextDecoder().decode(value as Uint8Array) : null
+      } catch (error) {
+        void reader.cancel()
+        throw error
       }
-      yield step.value
     }
+  }
+
+  /** Runs to its end, unless this Worker dies at one of its effects. @throws Crash */
+  request<T>(work: (program: Program) => Promise<T>): Promise<T> {
+    // With it goes every monitor that is at work just now.
+    const program = new Program(this.clock, () => {
+      for (const [job, { callers }] of this.#instances) if (callers > 0) this.evict(job)
+    })
+    program.env = envOf(this, program)
+    if (this.fault(this.scenario.crash)) program.left = this.random.whole(0, 12)
+    return program.run(work(program))
   }
 
   /** Nobody waits for the answer. */
-  post(process: Process<unknown>, delayMs = 0): void {
-    this.clock.spawn(survived(this.request(process)), delayMs)
+  post(work: (program: Program) => Promise<unknown>, delayMs = 0): void {
+    this.clock.later(delayMs, () => void this.request(work).catch((error: unknown) => this.survive(error)))
   }
 
-  alarmAt(task: string, at: number): void {
-    this.clock.spawn(this.#alarm(task, at, 0), Math.max(0, at - this.clock.now))
+  /** Of what a request or an alarm may end with; anything else is a mistake. */
+  readonly survive = (error: unknown): void => {
+    const isPassing = error instanceof Crash || error instanceof Passing || (error as Error).name === 'StoreError'
+    if (!isPassing) this.checker.fault('', 'I1', `an error that nobody expects: ${(error as Error).stack}`)
   }
 
-  *#alarm(task: string, at: number, tries: number): Process {
-    const { durable } = this.monitor(task)
+  #alarmAt(job: string, at: number, tries = 0): void {
+    this.clock.later(Math.max(0, at - this.clock.now), () => void this.#alarm(job, at, tries))
+  }
+
+  async #alarm(job: string, at: number, tries: number): Promise<void> {
+    const durable = this.#durable(job)
     if (durable.alarm !== at) return
     durable.alarm = null
+    this.checker.note(`${job} alarm`)
     try {
-      yield* this.request(this.inside(task, (monitor) => monitor.alarm()))
+      await this.call(job, (monitor) => monitor.alarm())
     } catch (error) {
-      if (!(error instanceof Crash) && !(error instanceof Passing)) throw error
-      // The platform tries a failed alarm six times more.
-      if (durable.alarm !== null || tries >= 6) return
-      const again = this.clock.now + 2000 * 2 ** tries
-      durable.alarm = again
-      this.clock.spawn(this.#alarm(task, again, tries + 1), again - this.clock.now)
+      this.survive(error)
+      if (durable.alarm !== null || tries >= ALARM_TRIES) return
+      durable.alarm = this.clock.now + 2000 * 2 ** tries
+      this.#alarmAt(job, durable.alarm, tries + 1)
     }
-  }
-
-  /** As worker/scheduler/applyEvent.ts. */
-  *apply(id: string, event: TaskEvent, options: Options = {}, watcher: Monitor | null = null): Process<Outcome> {
-    const watch = (): Monitor => watcher ?? this.monitor(id)
-    const figures = (): string | null => {
-      const live = watch().lastFigures()
-      return live && JSON.stringify(live)
-    }
-    const result = yield* this.ledger.advance(id, event, options, this.soon, figures)
-    if (!result.ok) return result
-    if (result.effects.includes('stop_transcoder')) {
-      yield this.soon()
-      if (!this.fault(this.scenario.loss)) this.transcoders[result.task.slot!]?.cancel(id, result.task.attempt)
-    }
-    if (result.dueAt !== null) {
-      yield this.soon()
-      watch().setAlarm(result.dueAt)
-    }
-    if (result.effects.includes('settle') && result.next.attempt > 0) {
-      yield this.soon()
-      if (watcher) yield* watcher.settle()
-      else yield* this.inside(id, (monitor) => monitor.settle())
-    }
-    if (result.effects.includes('schedule')) {
-      yield this.soon()
-      yield* this.schedule()
-    }
-    return result
-  }
-
-  *schedule(): Process {
-    const busy = this.ledger.busySlots()
-    const free = this.transcoders.map(({ k }) => k).filter((k) => !busy.includes(k))
-    if (free.length === 0) return
-    yield this.soon()
-    const started: { task: string; attempt: number }[] = []
-    for (const { id } of this.ledger.waiting(free.length)) {
-      const [slot] = free.splice(this.random.whole(0, free.length - 1), 1)
-      if (slot === undefined) break
-      const claimed = yield* this.ledger.advance(id, { type: 'claim' }, { slot }, this.soon)
-      if (claimed.ok) started.push({ task: id, attempt: claimed.next.attempt })
-    }
-    yield this.soon()
-    for (const message of started) this.send(message)
   }
 
   /** The queue: at least once, in no order, now and then not at all. */
@@ -196,74 +211,88 @@ export class Service {
   *#deliver(message: { task: string; attempt: number }): Process {
     for (let tries = 0; tries < 10; tries++) {
       try {
-        return yield* this.request(this.#start(message.task, message.attempt))
+        return yield* settled(this.request((program) => this.#start(program, message.task, message.attempt)))
       } catch (error) {
-        if (!(error instanceof Crash)) throw error
+        this.survive(error)
         yield 5000
       }
     }
   }
 
-  *#start(id: string, attempt: number): Process {
-    const task = this.ledger.find(id)
-    if (task.state !== 'starting' || task.attempt !== attempt) return
-    yield this.soon()
-    try {
-      yield* this.inside(id, (monitor) => monitor.begin(attempt))
-    } catch (error) {
-      if (!(error instanceof Passing)) throw error
-      throw new Crash('the message comes again')
-    }
-    yield this.soon()
-    const transcoder = this.transcoders[task.slot!]!
-    const accepted =
-      !this.fault(this.scenario.loss) && (yield* transcoder.run(id, attempt, this.rules.protocolOf(task.kind)))
-    // The answer may be lost where the start was not.
-    if (accepted && !this.fault(this.scenario.loss)) return
-    yield this.soon()
-    yield* this.apply(id, { type: 'start_failed', attempt, reason: 'no_answer' })
+  #apply(program: Program, id: string, event: TaskEvent, options: Parameters<Code['apply']>[3] = {}) {
+    program.asked = event
+    return this.code.apply(program.env, { id, jobId: jobOf(id) }, event, options)
   }
 
-  *cancel(id: string): Process {
-    const result = yield* this.apply(id, { type: 'cancel' })
+  #monitor({ env }: Program, id: string) {
+    return env.MONITOR.get(env.MONITOR.idFromName(jobOf(id)))
+  }
+
+  #watched(id: string, attempt: number) {
+    const { job, account } = this.ledger.find(id)
+    return { job, jobId: jobOf(id), account, task: id, attempt }
+  }
+
+  /** As worker/scheduler/queueConsumer.ts. */
+  async #start(program: Program, id: string, attempt: number): Promise<void> {
+    const task = await this.code.tasks.findTask(program.env.DB, id)
+    if (task?.state !== 'starting' || task.attempt !== attempt) return
+    await this.#monitor(program, id).begin(this.#watched(id, attempt), this.code.startLeaseMs)
+    const transcoder = this.transcoders[task.slot!]!
+    const isAccepted = await program.effect(
+      () => !this.fault(this.scenario.loss) && transcoder.run(id, attempt, protocolOf(task.kind)),
+      this.soon(),
+    )
+    // The answer may be lost where the start was not.
+    if (isAccepted && !this.fault(this.scenario.loss)) return
+    await this.#apply(program, id, { type: 'start_failed', attempt, reason: 'no_answer' })
+  }
+
+  async cancel(program: Program, id: string): Promise<void> {
+    const result = await this.#apply(program, id, { type: 'cancel' })
     if (result.ok) this.checker.cancelled(id)
   }
 
-  *sweep(): Process {
-    for (const { id } of this.ledger.overdue()) yield* this.apply(id, { type: 'deadline' })
-    for (const task of this.ledger.neglected(LOST_MESSAGE_MS, QUIET_MS)) {
-      yield this.soon()
-      if (task.state !== 'starting') this.monitor(task.id).look()
-      else if ((task.lease_until ?? 0) < this.clock.now)
-        yield* this.apply(task.id, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' })
+  /** As worker/reconciler.ts. */
+  async sweep(program: Program): Promise<void> {
+    const { now } = this.clock
+    const { env } = program
+    for (const { task } of await this.code.jobs.listOverdueJobs(env.DB, now, 100))
+      await this.#apply(program, task, { type: 'deadline' })
+    for (const task of await this.code.tasks.listNeglectedTasks(env.DB, now, LOST_MESSAGE_MS, QUIET_MS, 100)) {
+      if (task.state !== 'starting') await this.#monitor(program, task.id).look()
+      else if ((task.lease_until ?? 0) < now)
+        await this.#apply(program, task.id, { type: 'start_failed', attempt: task.attempt, reason: 'no_answer' })
       else this.send({ task: task.id, attempt: task.attempt })
     }
-    yield* this.schedule()
+    await this.code.schedule(env)
   }
 
-  status(id: string): PublicStatus {
-    const task = this.ledger.find(id)
-    const job = this.ledger.jobs.get(task.job)!
-    const running = task.state === 'running' || task.state === 'committing'
-    const live = running || (task.attempt > 0 && job.finished_at === null) ? this.monitor(id).read() : null
-    return this.rules.publicStatus({
+  /** As worker/jobs/jobStatus.ts. */
+  async status({ env }: Program, id: string): Promise<PublicStatus> {
+    const job = (await this.code.jobs.findJobByBackendId(env.DB, jobOf(id)))!
+    const isRunning = job.task_state === 'running' || job.task_state === 'committing'
+    const isLive = isRunning || (job.attempt > 0 && job.finished_at === null)
+    // At once: a reader that stalls here until the job has ended and its monitor has forgotten it is shown no figures.
+    const live = isLive ? await this.call(job.job_id, (monitor) => monitor.read()) : null
+    return this.code.publicStatus({
       jobId: id,
       job: job.state,
-      task: task.state,
+      task: job.task_state,
       progress: live ?? (job.progress === null ? null : (JSON.parse(job.progress) as ProgressPost)),
       error: job.error === null ? null : (JSON.parse(job.error) as JobError),
       warnings: [],
       outputs: [],
       retryOf: null,
       inputName: id,
-      dryRun: task.kind === 'plan',
+      dryRun: job.kind === 'plan',
       estimate: null,
       source: null,
       poster: null,
       archiveUrl: null,
       position: null,
-      startsFailed: task.starts_failed,
-      notBefore: task.not_before,
+      startsFailed: job.starts_failed,
+      notBefore: job.not_before,
       lostTo: null,
       createdAt: job.created_at,
       startedAt: job.started_at,
@@ -271,112 +300,86 @@ export class Service {
     })
   }
 
-  // The task door: what each address answers; null = 409, another attempt is current or the job has ended.
+  // The task API: what each address answers (worker/taskApi/); null = 409, another attempt is
+  // current or the job has ended.
 
-  *task(id: string, attempt: number): Process<'ok' | null> {
-    const result = yield* this.apply(id, { type: 'started', attempt })
+  async task(program: Program, id: string, attempt: number): Promise<'ok' | null> {
+    const result = await this.#apply(program, id, { type: 'started', attempt })
     if (!result.ok && result.refusal !== 'same') return null
-    yield this.soon()
     this.checker.heard(id, attempt)
-    this.monitor(id).running(attempt)
+    await this.#monitor(program, id).running(this.#watched(id, attempt))
     return 'ok'
   }
 
-  *progress(id: string, attempt: number, post: ProgressPost): Process<ProgressReply['verdict']> {
-    yield this.soon()
+  async progress(program: Program, id: string, attempt: number, post: ProgressPost): Promise<ProgressReply['verdict']> {
+    const verdict = await this.#monitor(program, id).beat(attempt, post)
     this.checker.heard(id, attempt)
-    return this.monitor(id).beat(attempt, post)
+    return verdict
   }
 
-  *beginUpload(id: string, attempt: number, path: string): Process<string | null> {
-    if (this.monitor(id).standing(attempt) !== 'current') return null
-    // R2's uploads that nobody journaled expire by the bucket's rule: only a crash between these two can leave one.
-    yield this.away()
-    const upload = this.store(id).begin(path, attempt)
-    if (this.monitor(id).journalUpload(attempt, upload)) return upload
-    this.store(id).uploads.delete(upload)
+  async beginUpload(program: Program, id: string, attempt: number, path: string): Promise<string | null> {
+    const monitor = this.#monitor(program, id)
+    if ((await monitor.standing(attempt)) !== 'current') return null
+    const sink = await this.code.openSinkOf(program.env, jobOf(id))
+    const upload = await sink!.beginUpload(path, typeOf(attempt))
+    if ((await monitor.journalUpload(attempt, upload, path)) === 'current') {
+      // Aborted meanwhile, it is gone.
+      const open = this.store(jobOf(id)).uploads.get(Buffer.from(upload, 'base64url').toString().split(' ')[0] ?? '')
+      if (open) open.isKnown = true
+      return upload
+    }
+    await sink!.abortUpload(path, upload)
     return null
   }
 
-  *putObject(id: string, attempt: number, path: string): Process<'ok' | null> {
-    if (!this.monitor(id).journalObject(attempt, path)) return null
-    // A PUT under way is over within what the late removal waits for.
-    yield Math.min(this.away(), 60_000)
-    this.store(id).objects.set(path, { attempt, refs: [] })
+  async putObject(program: Program, id: string, attempt: number, path: string): Promise<'ok' | null> {
+    const monitor = this.#monitor(program, id)
+    if ((await monitor.journalObject(attempt, path)) !== 'current') return null
+    const sink = (await this.code.openSinkOf(program.env, jobOf(id)))!
+    await sink.put(path, new Uint8Array(0), 0, typeOf(attempt), 'segment')
+    if ((await monitor.standing(attempt)) === 'current') return 'ok'
+    const task = await this.code.tasks.findTask(program.env.DB, id)
+    if (task?.attempt !== attempt || task.state === 'failed' || task.state === 'cancelled') await sink.delete(path)
+    return null
+  }
+
+  async finish(program: Program, id: string, attempt: number, finish: FinishPost): Promise<'ok' | null> {
+    const { DB } = program.env
+    const before = await this.code.tasks.findTask(DB, id)
+    if (before?.attempt !== attempt || before.kind === 'plan') return null
+    const monitor = this.#monitor(program, id)
+    const store = () => Promise.all([monitor.storeRecord(attempt, finish), monitor.beat(attempt, finish.progress)])
+    if (before.state === 'running' && (await store())[0] === 'current') {
+      const result = await this.#apply(program, id, { type: 'finish', attempt })
+      if (!result.ok && result.refusal !== 'same') {
+        await this.code.dropRecord(program.env, jobOf(id), attempt)
+        return null
+      }
+    } else {
+      const now = await this.code.tasks.findTask(DB, id)
+      if (now?.attempt !== attempt || (now.state !== 'committing' && now.state !== 'completed')) return null
+    }
+    await monitor.commit()
     return 'ok'
   }
 
-  *finish(id: string, attempt: number, record: CommitRecord, post: ProgressPost): Process<'ok' | null> {
-    const before = this.ledger.find(id)
-    if (before.attempt !== attempt || before.kind === 'plan') return null
-    if (before.state === 'running') {
-      yield this.away()
-      this.store(id).records.set(attempt, record)
-      this.monitor(id).beat(attempt, post)
-      const result = yield* this.apply(id, { type: 'finish', attempt })
-      if (!result.ok && (result.refusal !== 'same' || this.ledger.find(id).state === 'completed'))
-        this.store(id).records.delete(attempt)
-      if (!result.ok && result.refusal !== 'same') return null
-    } else if (before.state !== 'committing' && before.state !== 'completed') return null
-    yield* this.inside(id, (monitor) => monitor.commit())
-    return 'ok'
-  }
-
-  *estimate(id: string, attempt: number, post: ProgressPost): Process<'ok' | null> {
+  async estimate(program: Program, id: string, attempt: number, post: ProgressPost): Promise<'ok' | null> {
     const progress = JSON.stringify({ ...post, attempt })
-    const result = yield* this.apply(id, { type: 'planned', attempt }, { progress })
+    const result = await this.#apply(program, id, { type: 'planned', attempt }, { progress })
     return result.ok || result.refusal === 'same' ? 'ok' : null
   }
 
-  *fail(id: string, attempt: number, error: JobError | null): Process<'ok' | null> {
+  async fail(program: Program, id: string, attempt: number, error: JobError | null): Promise<'ok' | null> {
     const event: TaskEvent = error ? { type: 'attempt_failed', attempt, error } : { type: 'evicted', attempt }
-    const result = yield* this.apply(id, event)
+    const result = await this.#apply(program, id, event)
     return !result.ok && result.refusal === 'stale' ? null : 'ok'
-  }
-
-  /** As worker/monitor/commitOutputs.ts. */
-  *commit(id: string, attempt: number, watcher: Monitor): Process {
-    const store = this.store(id)
-    const record = store.records.get(attempt)
-    if (!record) {
-      this.checker.fault(id, 'I6', 'a commit has no record')
-      return
-    }
-    const job = this.ledger.jobs.get(this.ledger.find(id).job)!
-    try {
-      if (this.fault(this.scenario.commitFails)) throw new Lasting()
-      for (const { id: upload, path } of record.uploads) {
-        yield this.away()
-        if (!store.complete(upload) && store.objects.get(path)?.attempt !== attempt) throw new Lasting()
-        this.checker.stored(id, store)
-      }
-      for (const stage of [1, 2])
-        for (const { path, refs, stage: mine } of record.written) {
-          if (mine !== stage) continue
-          yield this.away()
-          store.objects.set(path, { attempt, refs })
-          this.checker.stored(id, store)
-        }
-    } catch (error) {
-      if (error instanceof Passing && this.clock.now < job.deadline_at) throw error
-      if (!(error instanceof Passing) && !(error instanceof Lasting)) throw error
-      // What points at others goes first.
-      for (const { path } of [...record.uploads, ...record.written].toReversed()) {
-        yield this.soon()
-        this.remove(id, path)
-      }
-      const failed: JobError = { code: 'output_forbidden', message: 'An output could not be put in its place.' }
-      yield* this.apply(id, { type: 'commit_failed', attempt, error: failed }, {}, watcher)
-      store.records.delete(attempt)
-      return
-    }
-    const progress = JSON.stringify({ ...DONE, attempt })
-    yield* this.apply(id, { type: 'committed', attempt }, { outputs: '[1]', progress }, watcher)
-    store.records.delete(attempt)
   }
 }
 
-class Lasting extends Error {}
+/** A task's id is its job's backend id and a number. */
+export function jobOf(task: string): string {
+  return task.slice(0, task.lastIndexOf('-'))
+}
 
 export const DONE: ProgressPost = {
   phase: 'uploading',
@@ -387,12 +390,4 @@ export const DONE: ProgressPost = {
   bytes_stored: 1000,
   transfer_seconds: 5,
   eta_seconds: 0,
-}
-
-function* survived(process: Process<unknown>): Process {
-  try {
-    yield* process
-  } catch (error) {
-    if (!(error instanceof Crash) && !(error instanceof Passing)) throw error
-  }
 }

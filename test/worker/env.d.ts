@@ -6,6 +6,8 @@ declare global {
       TEST_MIGRATIONS: D1Migration[]
       S3_SERVER: string
       SIMULATE_SEEDS: string
+      /** test/simulation/tapes.ts */
+      TAPES: Fetcher
       REPEAT_JOBS: string
       IDEMPOTENCY_KEYS: string
       TEST_RATE_LIMIT: RateLimit

@@ -2,7 +2,7 @@
 // each must be found.
 // Not in charge of: the long form (npm run simulate -- --seeds 100000), the same SQL on D1 (test/worker/db/simulation.test.ts).
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -57,11 +57,10 @@ describe('a planted bug is found', () => {
   let copy: string
   beforeAll(async () => {
     copy = await mkdtemp(join(tmpdir(), 'splicepoint-planted-'))
-    for (const directory of ['worker', 'migrations'])
+    for (const directory of ['contract', 'worker', 'migrations'])
       await cp(join(ROOT, directory), join(copy, directory), { recursive: true })
     const { type, imports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
-    await mkdir(join(copy, 'node_modules'))
-    await cp(join(ROOT, 'node_modules/zod'), join(copy, 'node_modules/zod'), { recursive: true })
+    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     await writeFile(join(copy, 'package.json'), JSON.stringify({ type, imports }))
   })
   afterAll(() => rm(copy, { recursive: true, force: true }))
@@ -70,7 +69,7 @@ describe('a planted bug is found', () => {
     expect(await simulate('--source', copy, '--seeds', '50', '--sql')).toMatchObject({ code: 0 })
   })
 
-  test.each(PLANTED)('$name', async ({ file, find, put, seeds, finds, sql = false }) => {
+  test.each(PLANTED)('$name', async ({ file, find, put, from = 1, seeds, finds, sql = false }) => {
     const path = join(copy, file)
     const good = await readFile(path, 'utf8')
     // A patch that no longer applies proves nothing.
@@ -80,7 +79,15 @@ describe('a planted bug is found', () => {
         path,
         good.replace(find, () => put),
       )
-      const { code, text } = await simulate('--source', copy, '--seeds', String(seeds), ...(sql ? ['--sql'] : []))
+      const { code, text } = await simulate(
+        '--source',
+        copy,
+        '--from',
+        String(from),
+        '--seeds',
+        String(seeds),
+        ...(sql ? ['--sql'] : []),
+      )
       expect(text).toMatch(finds)
       expect(text).toMatch(/npm run simulate -- --seed \d+ --trace/)
       expect(code).toBe(1)

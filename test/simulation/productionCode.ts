@@ -1,0 +1,49 @@
+// In charge of: which code is simulated: the service's own, from the repository or from a copy of it with a bug.
+// Not in charge of: the platform around it (platformModel.ts).
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+// What the platform brings itself. The Worker waits for nothing that is left over here: the clock runs it.
+const PLATFORM = `export class DurableObject { constructor(ctx, env) { this.ctx = ctx; this.env = env } }
+export const waitUntil = () => undefined`
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'cloudflare:workers'
+      ? { url: `data:text/javascript,${encodeURIComponent(PLATFORM)}`, shortCircuit: true }
+      : next(specifier, context),
+})
+
+export type Code = Awaited<ReturnType<typeof loadCode>>
+
+/** @param root a directory with worker/ in it */
+export async function loadCode(root: string) {
+  const load = async (path: string): Promise<unknown> => import(pathToFileURL(join(root, path)).href)
+  const monitor = (await load('worker/monitor/jobMonitor.ts')) as typeof import('../../worker/monitor/jobMonitor.ts')
+  const follow = (await load('worker/scheduler/applyEvent.ts')) as typeof import('../../worker/scheduler/applyEvent.ts')
+  const schedule = (await load(
+    'worker/scheduler/assignSlots.ts',
+  )) as typeof import('../../worker/scheduler/assignSlots.ts')
+  const commit = (await load(
+    'worker/monitor/commitOutputs.ts',
+  )) as typeof import('../../worker/monitor/commitOutputs.ts')
+  const sink = (await load('worker/storage/jobStores.ts')) as typeof import('../../worker/storage/jobStores.ts')
+  const advance = (await load(
+    'worker/scheduler/transitionTask.ts',
+  )) as typeof import('../../worker/scheduler/transitionTask.ts')
+  const status = (await load('contract/api/status.ts')) as typeof import('../../contract/api/status.ts')
+  const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
+  const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
+  return {
+    JobMonitor: monitor.JobMonitor,
+    apply: follow.apply,
+    schedule: schedule.schedule,
+    dropRecord: commit.dropRecord,
+    openSinkOf: sink.openSinkOf,
+    startLeaseMs: advance.START_LEASE_MS,
+    publicStatus: status.publicStatus,
+    jobs,
+    tasks,
+  }
+}

@@ -1,0 +1,49 @@
+// In charge of: a program of the platform's: a request to the Worker, or a Durable Object in memory. It may end between any
+// two of its effects, and nothing that it would have done afterwards happens, no clean-up either.
+// Not in charge of: what the effects are (platformModel.ts), when it ends (workerModel.ts).
+import type { TaskEvent } from '#contract/task/lifecycle.ts'
+import type { Clock } from './virtualClock.ts'
+
+/** What the caller of a program that ended is told. */
+export class Crash extends Error {}
+
+export class Program {
+  /** Effects that it lives to see. */
+  left = Number.POSITIVE_INFINITY
+  isOver = false
+  /** What a request is about to apply; the checker compares it with what is written. */
+  asked: TaskEvent | null = null
+  env!: Env
+  readonly #clock: Clock
+  readonly #callers = new Set<(error: Crash) => void>()
+  readonly #ended: () => void
+
+  constructor(clock: Clock, ended: () => void = () => undefined) {
+    this.#clock = clock
+    this.#ended = ended
+  }
+
+  /** Whatever is seen from outside goes through here. */
+  async effect<T>(act: () => T | Promise<T>, afterMs = 0): Promise<T> {
+    if (this.left-- <= 0) this.end()
+    if (afterMs > 0 && !this.isOver) await this.#clock.sleep(afterMs)
+    if (this.isOver) return new Promise<never>(() => undefined)
+    return act()
+  }
+
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#ended()
+    for (const reject of this.#callers) reject(new Crash('the program ended'))
+  }
+
+  /** @throws Crash when the program ends before its work does */
+  run<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.isOver) return reject(new Crash('the program ended'))
+      this.#callers.add(reject)
+      work.then(resolve, reject).finally(() => this.#callers.delete(reject))
+    })
+  }
+}
