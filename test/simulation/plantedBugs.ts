@@ -95,7 +95,7 @@ export const PLANTED: readonly Planted[] = [
     file: lifecycle,
     find: `return life.state === 'running' && life.kind === 'transcode'`,
     put: `return life.kind === 'transcode'`,
-    seeds: 3000,
+    seeds: 1000,
     finds: /I/,
   },
   {
@@ -153,7 +153,8 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'return task?.state === state && task.attempt === attempt',
     put: 'return task !== null && state !== null',
-    seeds: 2000,
+    from: 500,
+    seeds: 1500,
     finds: /I3 /,
   },
   {
@@ -169,7 +170,8 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/currentAttempt.ts',
     find: 'await this.remember({ ...this.life, heldUntil: now + HOLD_MS })',
     put: 'await this.remember({ ...this.life, heldUntil: now })',
-    seeds: 2000,
+    from: 700,
+    seeds: 1500,
     finds: /I4/,
   },
   {
@@ -197,8 +199,8 @@ export const PLANTED: readonly Planted[] = [
     await this.#storage.put(cursor, last)`,
     put: `await this.#storage.put(cursor, last)
     await (await sink())?.deleteMany(keys.map((key) => key.slice(objectsOf(0).length)))`,
-    from: 1400,
-    seeds: 1500,
+    from: 2100,
+    seeds: 2000,
     finds: /I8/,
   },
   {
@@ -247,6 +249,7 @@ export const PLANTED: readonly Planted[] = [
     file: 'worker/monitor/commitOutputs.ts',
     find: 'if (before && was === undefined) await',
     put: 'if (before && was !== undefined) await',
+    from: 200,
     seeds: 1000,
     finds: /I7/,
   },
