@@ -81,7 +81,7 @@ export class Ledger {
   readonly #answers: ReadonlyMap<string, Answer>
   readonly #tape: Tape | null
   readonly #changed: (change: Change) => void
-  /** By the batch that runs. */
+  /** By the current batch. */
   #moved: { before: Task; isClaim: boolean } | null = null
 
   constructor({ jobs, tasks }: Pick<Code, 'jobs' | 'tasks'>, tape: Tape | null, changed: (change: Change) => void) {
@@ -113,7 +113,7 @@ export class Ledger {
       batch: (statements: Statement[]) =>
         program.effect(() => {
           const answers = statements.map((statement) => ({ results: this.#answer(statement) }))
-          this.#told(program)
+          this.#finishBatch(program)
           return answers
         }, soon()),
     }
@@ -128,7 +128,7 @@ export class Ledger {
     return rows
   }
 
-  #told(program: Program): void {
+  #finishBatch(program: Program): void {
     for (const [name, sql] of Object.entries(TABLES) as [keyof typeof TABLES, string][])
       this.#tape?.push({ sql, values: [], rows: structuredClone(sorted(this[name])) })
     const moved = this.#moved
@@ -281,7 +281,7 @@ export class Ledger {
     return []
   }
 
-  /** A batch whose first statement lost its race does not free the slot of an attempt that is at work. */
+  /** A batch whose first statement lost its race does not free the slot of an active attempt. */
   readonly #free = (id: string, attempt: number, until: number | null = null): Row[] => {
     const task = this.tasks.get(id)
     if (task?.attempt === attempt && (task.state === 'starting' || task.state === 'running')) return []
@@ -372,7 +372,7 @@ export class Ledger {
   }
 }
 
-/** What the monitor and the sweep do of their own accord shows in what they write. */
+/** The event behind a change that no request asked for: of the monitor or of a commit. */
 function noticed({ state, attempt }: Task, after: Task): TaskEvent {
   if (state === 'committing')
     return after.state === 'completed'

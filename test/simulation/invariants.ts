@@ -48,7 +48,7 @@ export class Checker {
   readonly #clock: Clock
   readonly #trace: ((line: string) => void) | null
   readonly #shown = new Map<string, { tcode: number; xfer: number }>()
-  /** The last that a follower has. */
+  /** Number of the last event received. */
   readonly #events = new Map<string, number>()
   readonly #runs = new Map<string, number>()
   readonly #cancelled = new Set<string>()
@@ -168,15 +168,15 @@ export class Checker {
     const { state } = this.ledger.tasks.get(id)!
     for (const [path, object] of objects) {
       for (const ref of object.refs)
-        if (!objects.has(ref) && !this.#isTold(id, path))
+        if (!objects.has(ref) && !this.#isReported(id, path))
           this.fault(id, 'I5', `${path} points at ${ref}, which is not there`)
-      if (!path.includes('/') && state !== 'committing' && state !== 'completed' && !this.#isTold(id, path))
+      if (!path.includes('/') && state !== 'committing' && state !== 'completed' && !this.#isReported(id, path))
         this.fault(id, 'I7', `${path} lies at its final place while the task is ${state}`)
     }
   }
 
-  /** A commit that failed and could not undo a path, because the store was away, names it in its error. */
-  #isTold(id: string, path: string): boolean {
+  /** The error of a failed commit lists the paths that it could not undo because the store failed. */
+  #isReported(id: string, path: string): boolean {
     if (this.scenario.storeFails === 0) return false
     const error = this.ledger.jobs.get(this.ledger.find(id).job)!.error
     const { details } = JSON.parse(error ?? '{}') as { details?: { in_place?: string[] } }
@@ -187,7 +187,7 @@ export class Checker {
     this.#cancelled.add(id)
   }
 
-  /** A transcoder was told that its attempt is not current. */
+  /** The task API answered a transcoder that its attempt is not current. */
   refused(id: string, attempt: number): void {
     const task = this.ledger.find(id)
     if (task.state === 'running' && task.attempt === attempt) this.fault(id, 'I3', `attempt ${attempt} was refused`)
@@ -205,7 +205,7 @@ export class Checker {
     return ENDS.includes(this.ledger.tasks.get(id)!.state)
   }
 
-  /** What somebody reads; `wasOver` says whether the job had ended when they asked. */
+  /** A status that was read; `wasOver`: the job had ended when the request was sent. */
   shown(id: string, status: PublicStatus, wasOver: boolean): void {
     const isOver = status.job_completed
     if (isOver ? !this.isOver(id) : wasOver) this.fault(id, 'I2', 'job_completed is wrong')
@@ -214,12 +214,12 @@ export class Checker {
     this.#grows(id, 'status', status)
   }
 
-  /** A connection ends with the monitor's memory, and figures that only events have shown are not always stored. */
+  /** Progress that only event streams have shown is not always stored: an eviction of the monitor, which ends them, can lose it. */
   reconnected(id: string): void {
     this.#shown.delete(`${id} events`)
   }
 
-  /** One Server-Sent Event. @returns the number of the last event that the follower has */
+  /** A Server-Sent Event was received. @returns the number of the last event received */
   followed(id: string, text: string, last: number): number {
     const data = /^data: (.*)$/m.exec(text)?.[1]
     if (/^event: progress$/m.test(text)) this.#grows(id, 'events', JSON.parse(data!) as PublicStatus)
@@ -252,10 +252,10 @@ export class Checker {
       if (open.length > 0) this.fault(id, 'I8', `${open.length} uploads are left open`)
       const events = (JSON.parse(task.timeline) as unknown[]).length
       if ((this.#events.get(id) ?? events) !== events)
-        this.fault(id, 'I11', `a follower has ${this.#events.get(id)} events of ${events}`)
+        this.fault(id, 'I11', `a follower received ${this.#events.get(id)} events of ${events}`)
       if (store.records.size > 0) this.fault(id, 'I8', `${store.records.size} commit records are left`)
       for (const [path, { attempt }] of store.objects)
-        if ((task.state !== 'completed' || attempt !== task.attempt) && !this.#isTold(id, path))
+        if ((task.state !== 'completed' || attempt !== task.attempt) && !this.#isReported(id, path))
           this.fault(id, 'I8', `${path} is left`)
       const shape = service.scenario.jobs[task.job - 1]!
       const wanted =

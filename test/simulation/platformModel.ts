@@ -79,7 +79,7 @@ type Methods = Record<PropertyKey, (...args: unknown[]) => Promise<unknown>>
 /** RPC: each method of the object, as it is in memory when the call arrives. */
 function stubOf(service: Service, program: Program, job: string): unknown {
   const get = (_: object, name: PropertyKey) => {
-    // A monitor that ends while it is asked this has the job end with no progress at all: worker/scheduler/applyEvent.ts goes on without.
+    // If the monitor is evicted during this call, the job ends without progress: worker/scheduler/applyEvent.ts goes on without.
     const mayEnd = name !== LAST_PROGRESS
     return (...args: unknown[]) => {
       const work = (monitor: unknown) => (monitor as Methods)[name]!(...args)

@@ -23,13 +23,13 @@ export async function replay(db: Database, tape: Tape): Promise<string | null> {
     const answers = await db.batch(entries.map(({ sql, values }) => db.prepare(sql).bind(...values)))
     for (const [index, { sql, values, rows }] of entries.entries()) {
       if (rows === null) continue
-      // What has no order has any.
+      // Without ORDER BY, any order is right.
       const inOrder = (all: string[]) => (/ORDER BY/.test(sql) ? all : all.toSorted())
       const members = rows.map((row) => Object.keys(row))[0] ?? []
       const got = inOrder(
-        answers[index]!.results.map((row) => told(row, rows.length > 0 ? members : Object.keys(row as object))),
+        answers[index]!.results.map((row) => valuesOf(row, rows.length > 0 ? members : Object.keys(row as object))),
       ).join()
-      const wanted = inOrder(rows.map((row) => told(row, members))).join()
+      const wanted = inOrder(rows.map((row) => valuesOf(row, members))).join()
       if (got !== wanted)
         return `entry ${from + index}, ${sql.trim().slice(0, 60)} of ${JSON.stringify(values)}: the SQL says ${got}, the model ${wanted}`
     }
@@ -38,6 +38,6 @@ export async function replay(db: Database, tape: Tape): Promise<string | null> {
 }
 
 /** Only what the model has of a row. */
-function told(row: unknown, members: readonly string[]): string {
+function valuesOf(row: unknown, members: readonly string[]): string {
   return JSON.stringify(members.map((name) => [name, (row as Record<string, unknown>)[name]]))
 }

@@ -139,7 +139,7 @@ export class Service {
     }
   }
 
-  /** Server-Sent Events of a job, from behind the one of that number: each call gives the next, null at their end. */
+  /** Opens an event stream of a job, after event number `after`: each call gives the next event, or null at the end. */
   async follow(job: string, after: number): Promise<() => Promise<string | null>> {
     const request = new Request(`http://monitor/?job=${job}&after=${after}`)
     const { body } = await this.call(job, (monitor) => monitor.fetch(request))
@@ -175,10 +175,10 @@ export class Service {
     this.clock.later(delayMs, () => void this.request(work).catch((error: unknown) => this.survive(error)))
   }
 
-  /** Of what a request or an alarm may end with; anything else is a mistake. */
+  /** Errors that a request or an alarm may end with; any other is a bug. */
   readonly survive = (error: unknown): void => {
     const isPassing = error instanceof Crash || error instanceof Passing || (error as Error).name === 'StoreError'
-    if (!isPassing) this.checker.fault('', 'I1', `an error that nobody expects: ${(error as Error).stack}`)
+    if (!isPassing) this.checker.fault('', 'I1', `an unexpected error: ${(error as Error).stack}`)
   }
 
   #alarmAt(job: string, at: number, tries = 0): void {
@@ -273,7 +273,7 @@ export class Service {
     const job = (await this.code.jobs.findJobByBackendId(env.DB, jobOf(id)))!
     const isRunning = job.task_state === 'running' || job.task_state === 'committing'
     const isLive = isRunning || (job.attempt > 0 && job.finished_at === null)
-    // At once: a reader that stalls here until the job has ended and its monitor has forgotten it is shown no figures.
+    // Without delay: a request that stalls here until the job has ended and its monitor has deleted its state shows no progress.
     const live = isLive ? await this.call(job.job_id, (monitor) => monitor.read()) : null
     return this.code.publicStatus({
       jobId: id,
