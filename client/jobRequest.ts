@@ -66,7 +66,7 @@ export interface JobRequest {
   force_progressive?: boolean | null | undefined
   /** Preserve the frame rate. Must be true or false. Default: true. */
   keep_fps?: boolean | null | undefined
-  /** Address of an image used as a watermark. Must be a string of at most 4096 characters, or null. */
+  /** Address of an image used as a watermark. Must be an http or https address of at most 4096 characters, or null. */
   logo_url?: string | null | undefined
   /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
   auto_detelecine_flag?: boolean | null | undefined
@@ -80,7 +80,7 @@ export interface JobRequest {
   program_number?: number | string | null | undefined
   /** Errors of the source (damaged packets, concealed frames, filled audio gaps) with which the job still succeeds, with warnings; one more ends it early with too_many_source_errors. Absent = any number. Must be a whole number from 0 to 1000000. */
   max_source_errors?: number | string | null | undefined
-  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a string of at most 4096 characters, or null. */
+  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be an http or https address of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** Thumbnails for the seek bar, and a poster. Must be true or false. */
   thumbnails?: boolean | null | undefined
@@ -175,7 +175,7 @@ export interface PresetJob {
   force_progressive?: boolean | null | undefined
   /** Preserve the frame rate. Must be true or false. Default: true. */
   keep_fps?: boolean | null | undefined
-  /** Address of an image used as a watermark. Must be a string of at most 4096 characters, or null. */
+  /** Address of an image used as a watermark. Must be an http or https address of at most 4096 characters, or null. */
   logo_url?: string | null | undefined
   /** Inverse telecine where 3:2 pulldown is measured. Must be true or false. */
   auto_detelecine_flag?: boolean | null | undefined
@@ -189,7 +189,7 @@ export interface PresetJob {
   program_number?: number | string | null | undefined
   /** Errors of the source (damaged packets, concealed frames, filled audio gaps) with which the job still succeeds, with warnings; one more ends it early with too_many_source_errors. Absent = any number. Must be a whole number from 0 to 1000000. */
   max_source_errors?: number | string | null | undefined
-  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be a string of at most 4096 characters, or null. */
+  /** Address that receives a webhook when the job ends (docs/webhooks.md). Must be an http or https address of at most 4096 characters, or null. */
   webhook_url?: string | null | undefined
   /** Thumbnails for the seek bar, and a poster. Must be true or false. */
   thumbnails?: boolean | null | undefined

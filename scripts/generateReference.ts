@@ -3,7 +3,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
-import { acceptedValues } from '#contract/job/rules/availability.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { jobErrors } from '#contract/errorCodes.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
@@ -34,24 +33,13 @@ function defaultOf(schema: object): string {
   return def.type === 'default' ? `\`${JSON.stringify(def.defaultValue)}\`` : ''
 }
 
-/** What this version does not have of a field; most have everything. */
-function restriction(path: string, values: readonly unknown[]): string {
-  const accepted = acceptedValues(path, values)
-  if (accepted === null) return ''
-  return accepted.length === 0
-    ? ' **Not available in this version.**'
-    : ` **In this version only ${accepted.map((value) => `\`${String(value)}\``).join(', ')}.**`
-}
-
 function table(schema: Shaped, prefix: string): string {
   const rows = Object.entries(schema.shape).map(([name, member]) => {
     const meta = fields.get(member as never)
     if (!meta) return ''
-    const values = meta.allowed && meta.allowed.length > 0 ? meta.allowed : [true, false]
-    const meaning = meta.description + restriction(`${prefix}${name}`, values)
     const measured = measuredAt.get(`${prefix}${name}`)
     const shown = measured === undefined ? `\`${name}\`` : `[\`${name}\`](${measured})`
-    return `| ${shown} | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meaning} |`
+    return `| ${shown} | ${defaultOf(member)} | ${meta.expects.replaceAll('|', '\\|')} | ${meta.description} |`
   })
   return ['| field | default | must be | meaning |', '|---|---|---|---|', ...rows.filter(Boolean)].join('\n')
 }
@@ -125,9 +113,8 @@ function reference(): string {
 
 Every field of \`POST /api/v0/job\`, with the names of the specification, odd spellings included. Numbers may be sent as strings and
 the other way round. \`null\` means the same as leaving an optional field out. A field that has no effect on a job is named in
-\`warnings\` (\`no_effect\`; every code: [warnings](matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that this version does not support is refused
-with the code \`not_available\`, never ignored; where it supports only some, the field says so. All problems of a body are reported at
-once, each with its path.
+\`warnings\` (\`no_effect\`; every code: [warnings](matrix/warnings.md)). Unknown fields are accepted, echoed and named in \`warnings\`. A value that cannot be used is
+refused, never ignored. All problems of a body are reported at once, each with its path.
 
 What each value does was measured in decoded outputs: each field below leads to its rows in [measured values](matrix.md).
 

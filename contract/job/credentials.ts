@@ -1,13 +1,20 @@
 // In charge of: cloud_credentials (specification 2.3): its members, what each provider needs, what an omitted output means.
 // Not in charge of: paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key is right (the store says so).
 import { parseHttp, schemeOf, SCHEMES } from './paths/inputAddress.ts'
-import { availableValues, isProviderAvailable, notAvailable } from './rules/availability.ts'
 import { hintOf } from './fieldHints.ts'
 import { readStoreKey } from './storeKeys/storeKey.ts'
 import type { Findings } from './findings.ts'
 import { redactCredentials, showValue } from './redact.ts'
 import { given, isMembers, readFields, showName, type Members } from './fieldReader.ts'
-import { credential, PROVIDERS, type CredentialFields, type Draft, type Provider } from './requestSchema.ts'
+import {
+  credential,
+  OUTPUT_PROVIDERS,
+  outputCredential,
+  PROVIDERS,
+  type CredentialFields,
+  type Draft,
+  type Provider,
+} from './requestSchema.ts'
 
 /** Full credentials, unknown members included. Only ever sealed or used, never stored in clear. */
 export interface Credentials extends CredentialFields {
@@ -47,7 +54,7 @@ export function readCredentials(body: Members, draft: Draft, findings: Findings)
   const second = given(value, 'output')
   const output = second === undefined ? omittedOutput(input, draft) : readOne('output', second, findings)
   draft.outputProvider = output.full.cloud_provider
-  checkProviders(draft, findings)
+  checkOutputProvider(draft.outputProvider, findings)
   return { input, output }
 }
 
@@ -55,12 +62,13 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
   const path = `cloud_credentials.${side}`
   if (!isMembers(value)) {
     const code = value === undefined ? 'required' : 'invalid_type'
-    const bounds = { allowed: availableValues(`${path}.cloud_provider`, PROVIDERS) }
+    const bounds = { allowed: side === 'input' ? PROVIDERS : OUTPUT_PROVIDERS }
     findings.problem(code, path, `${path} must be an object with cloud_provider and its keys`, bounds)
     return { full: {}, shown: {} }
   }
   const mayShow = (name: string) => name === 'cloud_provider' && isWord(value[name])
-  const known = readFields(credential.shape, value, path, findings, mayShow)
+  const { shape } = side === 'input' ? credential : outputCredential
+  const known = readFields(shape, value, path, findings, mayShow)
   if (given(value, 'cloud_provider') === undefined) {
     const message = `${path} has no cloud_provider: oracle is assumed`
     findings.warn('provider_assumed', `${path}.cloud_provider`, message)
@@ -98,28 +106,14 @@ function omittedOutput(input: ReadCredentials, draft: Draft): ReadCredentials {
   return { full: { cloud_provider: 'vendor-store' }, shown: { cloud_provider: 'vendor-store' } }
 }
 
-function checkProviders(draft: Draft, findings: Findings): void {
-  const sides: [Side, Provider | undefined][] = [
-    ['input', draft.inputProvider],
-    ['output', draft.outputProvider],
-  ]
-  for (const [side, provider] of sides) {
-    if (provider === undefined || isProviderAvailable(side, provider)) continue
-    const field = `cloud_credentials.${side}.cloud_provider`
-    const allowed = availableValues(field, PROVIDERS)
-    // 2.3: file-upload as input, for a file uploaded earlier. There is nothing to write to.
-    if (side === 'output' && provider === 'file-upload') {
-      const instead = allowed.map(showValue).join(' or ')
-      findings.problem('invalid_value', field, `file-upload can only be an input; use ${instead} as output`, {
-        allowed,
-      })
-      continue
-    }
-    const what = `cloud_provider ${showValue(provider)} as ${side}`
-    findings.problem('not_available', field, `${notAvailable(what)}; use ${allowed.map(showValue).join(' or ')}`, {
-      allowed,
-    })
-  }
+/** 2.3: file-upload as input, for a file uploaded earlier. There is nothing to write to. */
+function checkOutputProvider(provider: Provider | undefined, findings: Findings): void {
+  if (provider !== 'file-upload') return
+  const field = 'cloud_credentials.output.cloud_provider'
+  const instead = OUTPUT_PROVIDERS.map(showValue).join(' or ')
+  findings.problem('invalid_value', field, `file-upload can only be an input; use ${instead} as output`, {
+    allowed: OUTPUT_PROVIDERS,
+  })
 }
 
 type Known = Partial<CredentialFields>

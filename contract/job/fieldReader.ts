@@ -1,7 +1,6 @@
 // In charge of: reading fields and lists one by one, so that every problem of a body is reported and not only the first.
 // Not in charge of: what the fields are (requestSchema.ts).
 import * as z from 'zod/mini'
-import { availableValues } from './rules/availability.ts'
 import { hintOf } from './fieldHints.ts'
 import type { Bounds, Findings, ProblemCode } from './findings.ts'
 import { copyUnknown, looksSecret, showValue } from './redact.ts'
@@ -77,9 +76,8 @@ function reportField(
   const bounds: Bounds = {}
   let expects = meta?.expects ?? 'valid'
   if (meta?.allowed !== undefined && meta.allowed.length > 0) {
-    const allowed = availableValues(path, meta.allowed)
-    bounds.allowed = allowed
-    expects = `one of ${allowed.map((each) => JSON.stringify(each)).join(', ')}`
+    bounds.allowed = meta.allowed
+    expects = `one of ${meta.allowed.map((each) => JSON.stringify(each)).join(', ')}`
   } else if (meta?.allowed !== undefined) bounds.allowed = [true, false]
   if (meta?.minimum !== undefined) bounds.minimum = meta.minimum
   if (meta?.maximum !== undefined) bounds.maximum = meta.maximum

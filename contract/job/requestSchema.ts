@@ -1,5 +1,5 @@
 // In charge of: the fields of a request (specification 2.1 to 2.3): name, type, default, range and meaning, in one schema.
-// Not in charge of: rules between fields (rules/combinations.ts, rules/outputPaths.ts), what this version lacks (rules/availability.ts).
+// Not in charge of: rules between fields (rules/combinations.ts, rules/outputPaths.ts).
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
@@ -103,9 +103,15 @@ const optionalServiceName = (description: string) =>
     description,
     expects: `a string of at most ${limits.SERVICE_NAME_CHARACTERS} characters without control characters`,
   })
-/** Read by rules/segmentedOutput.ts: nothing, in any of its forms, is as good as a time. */
+// RFC 3339, as far as Date.parse reads it.
+const TIME =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?|24:00:00(\.0{1,3})?)(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+/** '', false and null = not given: a template may carry them. */
 const optionalTime = (description: string) =>
-  field(z.optional(z.unknown()), { description, expects: 'a time with a time zone, like "2026-01-31T20:15:00Z"' })
+  field(z.optional(z.union([z.string().check(z.regex(TIME)), z.literal(''), z.literal(false), z.null()])), {
+    description,
+    expects: 'a time with a time zone, like "2026-01-31T20:15:00Z"',
+  })
 
 /** 2.2, element of videoProfiles. */
 export const videoProfile = z.object({
@@ -181,6 +187,7 @@ export const audioProfile = z.object({
 
 export const PROVIDERS = ['aws', 'oracle', 'gcloud', 'http', 'file-upload', 'vendor-store'] as const
 export type Provider = (typeof PROVIDERS)[number]
+export const OUTPUT_PROVIDERS = PROVIDERS.filter((provider) => provider !== 'file-upload')
 
 /** Null is accepted wherever a sample could send it, and means the same as leaving the member out. */
 const member = (description: string, maximum: number = limits.MAX_LENGTH.credential) =>
@@ -214,6 +221,14 @@ export const credential = z.object({
   private_key: member('A key in PEM form.', limits.MAX_LENGTH.private_key),
   session_token: member('Token of temporary credentials.', limits.MAX_LENGTH.private_key),
   endpoint: member('Address of an S3-compatible store.'),
+})
+
+/** The same, without what can only be read. credentials.ts refuses that one in a sentence of its own. */
+export const outputCredential = z.extend(credential, {
+  cloud_provider: field(
+    withDefault(z.enum(PROVIDERS), 'oracle'),
+    oneOf('Kind of store; absent = oracle, with a warning.', OUTPUT_PROVIDERS),
+  ),
 })
 
 // RFC 9111 §5.2: a list of directives, each a token with or without a value. '' = not given, as elsewhere.
@@ -330,7 +345,7 @@ export const jobFields = z.object({
   keep_fps: flag('Preserve the frame rate.', true),
   logo_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     description: 'Address of an image used as a watermark.',
-    expects: `a string of at most ${limits.MAX_LENGTH.address} characters, or null`,
+    expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
   auto_detelecine_flag: optionalFlag('Inverse telecine where 3:2 pulldown is measured.'),
   picture_transform: choice('How the video is fitted, flipped or rotated.', PICTURE_TRANSFORMS, 'none'),
@@ -352,7 +367,7 @@ export const jobFields = z.object({
   ),
   webhook_url: field(z.optional(z.nullable(z.string().check(z.maxLength(limits.MAX_LENGTH.address)))), {
     description: 'Address that receives a webhook when the job ends (docs/webhooks.md).',
-    expects: `a string of at most ${limits.MAX_LENGTH.address} characters, or null`,
+    expects: `an http or https address of at most ${limits.MAX_LENGTH.address} characters, or null`,
   }),
   thumbnails: optionalFlag('Thumbnails for the seek bar, and a poster.'),
   preview: optionalFlag('A still picture of the source in status.poster; absent = true.'),
@@ -390,13 +405,27 @@ export const jobRequest = z.extend(jobFields, {
   /** Left out with `ladder`; otherwise at least one. */
   videoProfiles: z.optional(z.array(videoProfile).check(z.maxLength(limits.VIDEO_PROFILES.maximum))),
   audioProfiles: z.array(audioProfile).check(z.maxLength(limits.AUDIO_PROFILES.maximum)),
-  cloud_credentials: z.object({ input: credential, output: z.optional(credential) }),
+  cloud_credentials: z.object({ input: credential, output: z.optional(outputCredential) }),
 })
 
 export type JobFields = z.infer<typeof jobFields>
 export type VideoProfileFields = z.infer<typeof videoProfile>
 export type AudioProfileFields = z.infer<typeof audioProfile>
 export type CredentialFields = z.infer<typeof credential>
+
+/** Whether the outputs are segmented: by container or by flag. */
+export function isSegmented(
+  job:
+    | Pick<Draft, 'output_container' | 'segmented_output_hls' | 'segmented_output_dash'>
+    | Readonly<Record<string, unknown>>,
+): boolean {
+  return (
+    job.output_container === 'hls' ||
+    job.output_container === 'silverlight' ||
+    job.segmented_output_hls === true ||
+    job.segmented_output_dash === true
+  )
+}
 
 /** A request while it is judged: what was readable, so that the rules can look at the rest of a body with a mistake in it. */
 export interface Draft extends Partial<JobFields> {

@@ -1,8 +1,7 @@
 // In charge of: turning a request body into what is stored (JobConfig), what is sealed (JobSecrets) and what is planned (JobSpec).
-// Not in charge of: single rules; each has its file (request, combinations, destinations, credentials, availability).
+// Not in charge of: single rules; each has its file (request, combinations, destinations, credentials).
 import { effectiveChannels } from './rules/audioBitrates.ts'
 import { inputName, parseHttp, parseInput } from './paths/inputAddress.ts'
-import { checkAvailability, isSegmented } from './rules/availability.ts'
 import { codecOf } from './rules/videoBitrates.ts'
 import { checkCombinations, selectedAudio, toEven } from './rules/combinations.ts'
 import { readCredentials, type Credentials } from './credentials.ts'
@@ -34,6 +33,7 @@ import {
 import { isRedacted, redactAddress, showValue, WITHOUT_QUERY } from './redact.ts'
 import {
   audioProfile,
+  isSegmented,
   jobFields,
   jobRequest,
   LADDERS,
@@ -104,7 +104,6 @@ export function validateJob(body: unknown, context: { baseUrl: string }): Valida
   checkDestinations(draft, findings)
   checkCombinations(draft, findings)
   checkPackaging(draft, body, findings)
-  checkAvailability(draft, findings)
   const addresses = redactAddresses(draft)
   const unknown = copyUnknownFields(jobRequest.shape, [], body, '', findings)
   const withUnknown = (
@@ -241,7 +240,7 @@ const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, vi
 
 /** 2.1 master_variant_mode, "whether separate audio is used": of single files, audio is separate where audio_output_path stores it. */
 function isSeparateFile(config: JobConfig): boolean {
-  return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented({ ...config })
+  return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented(config)
 }
 
 /**

@@ -84,20 +84,6 @@ function withNull({ description = '', default: fallback, ...schema }: Schema): S
   return { ...made, ...(fallback === undefined ? {} : { default: fallback }), description }
 }
 
-/** A time, or nothing in one of its forms (packaging.ts). */
-const timeOrNothing: Schema = {
-  anyOf: [
-    {
-      type: 'string',
-      format: 'date-time',
-      pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$`,
-    },
-    { const: '' },
-    { const: false },
-    { type: 'null' },
-  ],
-}
-
 // Which lists are required depends on ladder and preset: their descriptions say it, since linters and generators of clients read
 // no conditions (`if`) of JSON Schema.
 const withLists = request(jobFields, ['input', 'cloud_credentials'])
@@ -107,7 +93,6 @@ const job = {
   ...withLists,
   properties: {
     ...members,
-    program_start_time: { ...timeOrNothing, description: members['program_start_time']?.description ?? '' },
     metadata: {
       ...members['metadata'],
       type: ['object', 'null'],

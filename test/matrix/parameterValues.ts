@@ -1,12 +1,12 @@
 // In charge of: every value of every parameter that must have a row, read from the schema that validates requests.
 // Not in charge of: the rows (rows/). Pure: nothing is encoded here.
 import * as z from 'zod/mini'
-import { acceptedValues } from '#contract/job/rules/availability.ts'
 import {
   audioProfile,
   credential,
   fields,
   jobFields,
+  outputCredential,
   videoProfile,
   type FieldMeta,
 } from '#contract/job/requestSchema.ts'
@@ -19,7 +19,7 @@ export interface Value {
   /** `videoProfiles[].width` */
   path: string
   value: unknown
-  /** False: this version refuses it (availability.ts). */
+  /** False: a rule refuses it, whatever else the job says. */
   available: boolean
 }
 
@@ -52,7 +52,7 @@ const shapes: [string, Record<string, object>][] = [
   ['audioProfiles[].', audioProfile.shape],
   ['cloud_credentials.input.', credential.shape],
   // The members are the same; which providers can be used is not.
-  ['cloud_credentials.output.', { cloud_provider: credential.shape.cloud_provider }],
+  ['cloud_credentials.output.', { cloud_provider: outputCredential.shape.cloud_provider }],
 ]
 
 /** Listed values; for a number its bounds and its default; for a text some text; and '' and null where they are allowed. */
@@ -87,8 +87,8 @@ const parameters: Value[] = shapes.flatMap(([prefix, shape]) =>
   Object.entries(shape).flatMap(([name, schema]) => {
     const path = `${prefix}${name}`
     const values = valuesOf(schema as Schema)
-    const accepted = acceptedValues(path, values)
-    const fine = (value: unknown) => accepted === null || value === '' || value === null || accepted.includes(value)
+    const { allowed = [] } = fields.get(schema as never) ?? {}
+    const fine = (value: unknown) => allowed.length === 0 || allowed.some((one) => one === value)
     return values.map((value) => ({ path, value, available: fine(value) }))
   }),
 )

@@ -2,10 +2,9 @@
 // of the same provider, whose paths begin with a mark: `@films/2026/a.mp4` is in the bucket films.
 // Not in charge of: whether they may (outputPaths.ts), which file gets which name (outputNames.ts).
 import { schemeOf } from './inputAddress.ts'
-import { isSegmented } from '../rules/availability.ts'
 import type { JobConfig } from '../validateJob.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
-import type { Provider } from '../requestSchema.ts'
+import { isSegmented, type Provider } from '../requestSchema.ts'
 
 export interface Location {
   /** `s3://bucket`, `gs://bucket`, `oci://namespace/bucket`, `https://host`; null = the path is relative. */
@@ -108,7 +107,7 @@ export function outputDirectories(config: JobConfig): string[] {
   for (const { output } of config.videoProfiles) {
     const isRelative = splitLocation(provider, output ?? '').root === null
     const path = normalisePath(pathOf(provider, output ?? '', own))
-    found.add(isRelative || isSegmented({ ...config }) ? directory : path.split('/').slice(0, -1).join('/'))
+    found.add(isRelative || isSegmented(config) ? directory : path.split('/').slice(0, -1).join('/'))
   }
   if (config.audio_output_path) found.add(directoryOf(provider, config.audio_output_path, own))
   return [...found]

@@ -1,8 +1,7 @@
 // In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
-// Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts), what this version lacks (availability.ts).
+// Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts).
 import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
-import { isSegmented } from './availability.ts'
 import {
   FLOOR_KBPS,
   fitsCodec,
@@ -13,7 +12,7 @@ import {
 } from './videoBitrates.ts'
 import type { Findings } from '../findings.ts'
 import { checkService } from './transportStream.ts'
-import type { AudioProfileFields, Draft, VideoProfileFields } from '../requestSchema.ts'
+import { isSegmented, type AudioProfileFields, type Draft, type VideoProfileFields } from '../requestSchema.ts'
 
 export function checkCombinations(draft: Draft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
@@ -165,7 +164,7 @@ function checkLoudness(draft: Draft, findings: Findings): void {
 /** Decisions "codec × container" and bucket_output_path. */
 function checkContainer(draft: Draft, findings: Findings): void {
   const silverlight = draft.output_container === 'silverlight'
-  const segmented = isSegmented({ ...draft })
+  const segmented = isSegmented(draft)
   const kind = silverlight ? 'silverlight' : 'segmented (HLS or DASH)'
   const refuse = (field: string, what: string, allowed: string[]) =>
     findings.problem(
@@ -196,7 +195,7 @@ function checkContainer(draft: Draft, findings: Findings): void {
 
 /** Decision "fields without effect": a field that cannot matter warns, never refuses, and none is silently ignored. */
 function warnWithoutEffect(draft: Draft, findings: Findings): void {
-  const segmented = isSegmented({ ...draft })
+  const segmented = isSegmented(draft)
   const warn = (field: string, reason: string) => findings.warn('no_effect', field, `${field} has no effect: ${reason}`)
   if (draft.segment_length !== undefined && !segmented) warn('segment_length', 'the output is not segmented')
   for (const name of ['create_tar_file', 'thumbnails'] as const) {

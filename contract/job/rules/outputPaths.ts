@@ -1,13 +1,12 @@
 // In charge of: the paths a request gives for its outputs (output, bucket_output_path, audio_output_path), judged together.
 // Not in charge of: derived names (outputNames.ts), how long they may be (pathLengths.ts), the store behind them.
 import { parseInput, schemeOf, SCHEMES } from '../paths/inputAddress.ts'
-import { isProviderAvailable, isSegmented } from './availability.ts'
 import { directoryOf, isMarked, pathOf, rootOf, splitLocation } from '../paths/outputLocation.ts'
 import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
 import { redactAddress, showValue } from '../redact.ts'
-import type { Draft, Provider } from '../requestSchema.ts'
+import { isSegmented, type Draft, type Provider } from '../requestSchema.ts'
 
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
 export function checkDestinations(draft: Draft, findings: Findings): void {
@@ -117,7 +116,7 @@ function checkMarks(
 /** Decision "Stores": the bucket of relative paths is named. */
 function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
   const [scheme] = SCHEMES[provider]
-  if (scheme === undefined || !isProviderAvailable('output', provider)) return
+  if (scheme === undefined) return
   const form =
     provider === 'http'
       ? 'https://<host>/<directory>'
@@ -126,7 +125,7 @@ function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
         : `${scheme}://<bucket>/<directory>`
   const place = provider === 'http' ? 'host' : 'bucket'
   const root = rootOf(provider, draft)
-  if (root === null || (isSegmented({ ...draft }) && !draft.bucket_output_path)) {
+  if (root === null || (isSegmented(draft) && !draft.bucket_output_path)) {
     const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${place}: ${form}`
     findings.problem('required', 'bucket_output_path', message)
   }

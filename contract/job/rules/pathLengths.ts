@@ -2,13 +2,12 @@
 // each output, with what the service puts in front of it and what derived names put behind it.
 // Not in charge of: what a path may contain (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts, allowedOutputs.ts).
 import { utf8Length } from '../paths/inputAddress.ts'
-import { isSegmented } from './availability.ts'
 import { directoryOf, pathOf, renditionOutput, rootOf, splitLocation } from '../paths/outputLocation.ts'
 import { MAX_LENGTH, OUTPUT_PATH_BYTES } from '../../limits.ts'
 import { joinPath, normalisePath } from '../paths/outputNames.ts'
 import { packageName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
-import type { Draft, Provider } from '../requestSchema.ts'
+import { isSegmented, type Draft, type Provider } from '../requestSchema.ts'
 import { attemptDirectory } from '../../task/protocol.ts'
 
 /** The longest of each name that the service makes; each stands for all of its kind. */
@@ -62,7 +61,7 @@ function wanted(draft: Draft, provider: Provider): Wanted[] {
   const below = (name: string): Wanted => {
     return { field: 'bucket_output_path', key: joinPath(directory, name), times: 1, own: directory }
   }
-  const found = isSegmented({ ...draft })
+  const found = isSegmented(draft)
     ? segmented(draft, provider, directory, below)
     : single(draft, provider, directory, below)
   if (!draft.audio_output_path) return found

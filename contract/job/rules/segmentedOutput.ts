@@ -1,16 +1,15 @@
 // In charge of: segmented output as a job asks for it: what it is made of, which directories it has, and what cannot be together.
 // Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
-import { isSegmented } from './availability.ts'
 import { schemeOf, SCHEMES } from '../paths/inputAddress.ts'
 import { renditionOutput } from '../paths/outputLocation.ts'
 import type { JobConfig } from '../validateJob.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
-import { DEFAULT_SEGMENT_SECONDS, type Draft } from '../requestSchema.ts'
+import { DEFAULT_SEGMENT_SECONDS, isSegmented, type Draft } from '../requestSchema.ts'
 import type { JobSpec, PackagingSpec } from '../jobSpec.ts'
 
 export function packagingOf(config: JobConfig): PackagingSpec | null {
-  if (!isSegmented({ ...config })) return null
+  if (!isSegmented(config)) return null
   const container = config.output_container
   const dash = config.segmented_output_dash
   return {
@@ -25,20 +24,12 @@ export function packagingOf(config: JobConfig): PackagingSpec | null {
     preferTransportStream: container === 'ts' || (container === 'hls' && !dash),
     tar: config.create_tar_file ?? false,
     thumbnails: config.thumbnails ?? false,
-    programStart: startOf(config.program_start_time) ?? 0,
+    programStart: config.program_start_time ? Date.parse(config.program_start_time) : 0,
   }
 }
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false
-}
-
-/** Milliseconds since 1970; null = not a time. */
-function startOf(value: unknown): number | null {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(value))
-    return null
-  const time = Date.parse(value)
-  return Number.isNaN(time) ? null : time
 }
 
 /** Decision "bucket_output_path": named from the profile's `output`, without what looks like a file's extension. */
@@ -56,13 +47,7 @@ const RESERVED = /^(master\.m3u8|manifest\.mpd|job\.json|captions|thumbnails|[^/
 
 /** Draft: as far as it could be read. `body`: whether the client said something itself, where a default says the same. */
 export function checkPackaging(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
-  if (isSet(draft.program_start_time) && startOf(draft.program_start_time) === null)
-    findings.problem(
-      'invalid_value',
-      'program_start_time',
-      'program_start_time must be a time with a time zone, like "2026-01-31T20:15:00Z"',
-    )
-  if (!isSegmented({ ...draft })) {
+  if (!isSegmented(draft)) {
     if (isSet(draft.program_start_time))
       findings.warn('no_effect', 'program_start_time', 'program_start_time has no effect: the output is not segmented')
     return

@@ -1,5 +1,4 @@
 // In charge of: what a store needs to be read or written. Not in charge of: choosing its kind (source.tsx, settings.tsx).
-import { isProviderAvailable } from '#contract/job/rules/availability.ts'
 import type { Problem } from '#contract/errorCodes.ts'
 import { PROVIDERS, type Provider } from '#contract/job/requestSchema.ts'
 import { problemAt, withMember, type Members } from './model/formBody.ts'
@@ -32,11 +31,9 @@ const members: Readonly<Record<Provider, readonly string[]>> = {
 
 export type Side = 'input' | 'output'
 
-/** Kinds of stores that this version has. */
+/** Kinds of stores that can be read or written. */
 export const providersOf = (side: Side): { value: Provider; label: string }[] =>
-  orders[side]
-    .filter((name) => names[name][side] !== '' && isProviderAvailable(side, name))
-    .map((name) => ({ value: name, label: names[name][side] }))
+  orders[side].filter((name) => names[name][side] !== '').map((name) => ({ value: name, label: names[name][side] }))
 
 export const storeName = (side: Side, provider: unknown): string =>
   PROVIDERS.flatMap((name) => (name === provider ? [names[name][side]] : [])).join('')

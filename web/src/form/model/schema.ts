@@ -1,7 +1,13 @@
 // In charge of: what the form knows of a field, taken from the schema that judges it (contract/job/requestSchema.ts). Pure.
 // Not in charge of: where a field stands (groups.ts), what it is called (labels.ts).
-import { acceptedValues } from '#contract/job/rules/availability.ts'
-import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
+import {
+  audioProfile,
+  credential,
+  fields,
+  jobFields,
+  outputCredential,
+  videoProfile,
+} from '#contract/job/requestSchema.ts'
 import { ABSENT, descriptionOf, labelOf } from './labels.ts'
 
 export interface FieldInfo {
@@ -9,7 +15,7 @@ export interface FieldInfo {
   label: string
   description: string
   kind: 'flag' | 'choice' | 'number' | 'text'
-  /** What is offered: of the allowed values those that this version has. */
+  /** What is offered. */
   values: readonly string[]
   minimum: number | undefined
   maximum: number | undefined
@@ -19,15 +25,12 @@ export interface FieldInfo {
   preset: unknown
 }
 
-/** null = this version has no use for the field. */
+/** null = no field of the form. */
 function infoOf(prefix: string, name: string, schema: object): FieldInfo | null {
   const meta = fields.get(schema as never)
   if (!meta) return null
   const listed: readonly (string | number | boolean)[] = meta.allowed ?? []
   const flag = meta.allowed?.length === 0
-  const accepted = acceptedValues(prefix + name, flag ? [true, false] : listed)
-  if (accepted !== null && accepted.length === 0) return null
-  if (flag && accepted?.includes(true) === false) return null
   const def = (schema as { _zod: { def: { type: string; defaultValue?: unknown } } })._zod.def
   return {
     name,
@@ -40,7 +43,7 @@ function infoOf(prefix: string, name: string, schema: object): FieldInfo | null 
         : /^(a (whole )?number|the index)/.test(meta.expects)
           ? 'number'
           : 'text',
-    values: (accepted ?? listed).map(String),
+    values: listed.map(String),
     minimum: meta.minimum,
     maximum: meta.maximum,
     also: meta.also,
@@ -58,7 +61,7 @@ export const videoInfos = infosOf('videoProfiles[].', videoProfile.shape)
 export const audioInfos = infosOf('audioProfiles[].', audioProfile.shape)
 export const credentialInfos = {
   input: infosOf('cloud_credentials.input.', credential.shape),
-  output: infosOf('cloud_credentials.output.', credential.shape),
+  output: infosOf('cloud_credentials.output.', outputCredential.shape),
 }
 
 /** From the path of a problem: `videoProfiles[1].height`. */

@@ -1,20 +1,24 @@
+// In charge of: requests that are accepted without a warning, and what each provider needs.
+// Not in charge of: values that a field refuses (refusedValues.test.ts, fieldRanges.test.ts).
 import { describe, expect, it } from 'vitest'
-import { accept, names, refuse, request } from './requestFixture.ts'
+import { accept, names, refuse, request } from '../requestFixture.ts'
 
-describe('what this version has not built is refused, never ignored', () => {
-  it.each([['file-upload', 'invalid_value']])('%s as output: %s', (cloud_provider, code) => {
-    const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
-    expect(refuse(request({ cloud_credentials }))).toMatchObject([
-      {
-        code,
-        field: 'cloud_credentials.output.cloud_provider',
-        allowed: ['aws', 'oracle', 'gcloud', 'http', 'vendor-store'],
-      },
-    ])
-  })
+it.each([
+  ['file-upload', 'file-upload can only be an input; use "aws" or "oracle" or "gcloud" or "http" or "vendor-store"'],
+  ['azure', 'cloud_credentials.output.cloud_provider must be one of "aws", "oracle", "gcloud", "http", "vendor-store"'],
+])('%s is refused as the provider of outputs, with those that can be written to', (cloud_provider, message) => {
+  const cloud_credentials = { input: { cloud_provider: 'file-upload' }, output: { cloud_provider } }
+  expect(refuse(request({ cloud_credentials }))).toMatchObject([
+    {
+      code: 'invalid_value',
+      field: 'cloud_credentials.output.cloud_provider',
+      message: expect.stringContaining(message),
+      allowed: ['aws', 'oracle', 'gcloud', 'http', 'vendor-store'],
+    },
+  ])
 })
 
-describe('what is available', () => {
+describe('what is accepted', () => {
   it.each([
     [request({ output_container: 'ts' })],
     [request({ output_container: 'hls' })],

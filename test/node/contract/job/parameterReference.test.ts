@@ -1,0 +1,200 @@
+// In charge of: docs/parameters.md against the validation: what "must be", the default and the bounds say of a field is what a
+// request meets. A wording that is not known here fails, so that none is published unproved.
+// Not in charge of: whether the page is current (npm run docs), the meaning of a field (test/node/matrix/document.test.ts).
+import { readFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { validateJob } from '#contract/job/validateJob.ts'
+import {
+  audioProfile,
+  credential,
+  fields,
+  jobFields,
+  outputCredential,
+  videoProfile,
+  type FieldMeta,
+} from '#contract/job/requestSchema.ts'
+import { BASE_URL, request } from '../requestFixture.ts'
+
+interface Parameter {
+  /** As problems name it. */
+  path: string
+  schema: { _zod: { def: { type: string; innerType?: unknown; defaultValue?: unknown } } }
+  meta: FieldMeta
+  /** A body that has this value. */
+  body: (value: unknown) => unknown
+}
+
+const stores = (side: 'input' | 'output', name: string) => (value: unknown) => {
+  const others = { input: { cloud_provider: 'http' }, output: { cloud_provider: 'vendor-store' } }
+  return request({ cloud_credentials: { ...others, [side]: { ...others[side], [name]: value } } })
+}
+const tables: [prefix: string, shape: Record<string, object>, (name: string) => Parameter['body']][] = [
+  ['', jobFields.shape, (name) => (value) => request({ [name]: value })],
+  ['videoProfiles[0].', videoProfile.shape, (name) => (value) => request({}, { [name]: value })],
+  ['audioProfiles[0].', audioProfile.shape, (name) => (value) => request({}, {}, { [name]: value })],
+  ['cloud_credentials.input.', credential.shape, (name) => stores('input', name)],
+  ['cloud_credentials.output.', outputCredential.shape, (name) => stores('output', name)],
+]
+const parameters = tables.flatMap(([prefix, shape, bodyOf]) =>
+  Object.entries(shape).map(([name, schema]): Parameter => {
+    return {
+      path: `${prefix}${name}`,
+      schema: schema as Parameter['schema'],
+      meta: fields.get(schema as never)!,
+      body: bodyOf(name),
+    }
+  }),
+)
+
+/** Codes that the type, the form or the range of a value have; a rule between fields has others. */
+const OF_VALUE = ['required', 'invalid_type', 'invalid_value', 'invalid_length', 'out_of_range']
+
+function codesOf({ path, body }: Parameter, value: unknown): string[] {
+  const judged = validateJob(body(value), { baseUrl: BASE_URL })
+  const found = judged.ok ? judged.warnings : judged.problems
+  return found
+    .filter(({ field, code }) => field === path && [...OF_VALUE, 'value_clamped'].includes(code))
+    .map(({ code }) => code)
+}
+
+/** Whether a value is taken as it is. */
+const takes = (parameter: Parameter, value: unknown): boolean => codesOf(parameter, value).length === 0
+const shown = (values: unknown[]): string[] => values.map((value) => JSON.stringify(value).slice(0, 40))
+
+/** What each wording promises: values that are taken, and values that are not. */
+const WORDINGS: [RegExp, (parameter: Parameter, found: RegExpExecArray) => { taken: unknown[]; refused: unknown[] }][] =
+  [
+    [/^true or false$/, () => ({ taken: [true, false], refused: ['true', 1, {}] })],
+    [
+      /^one of (.+)$/,
+      ({ meta }, [, list = '']) => {
+        const values = JSON.parse(`[${list}]`) as unknown[]
+        expect(values).toEqual(meta.allowed)
+        return { taken: values, refused: ['nonsense'] }
+      },
+    ],
+    [
+      /^a (whole )?number (from|above) (\S+) (?:to|and at most) ([^\s,;]+)(?:, or (-?\d+))?(?: \(\w+\))?(; others are clamped with a warning)?$/,
+      (parameter, [, whole, from, least, most, also]) => {
+        const [minimum, maximum] = [Number(least), Number(most)]
+        expect(parameter.meta).toMatchObject({
+          minimum,
+          maximum,
+          ...(also === undefined ? {} : { also: Number(also) }),
+        })
+        const low = whole === undefined ? minimum - 0.5 : minimum - 1
+        return {
+          taken: [
+            maximum,
+            String(maximum),
+            ...(from === 'above' ? [] : [minimum]),
+            ...(also === undefined ? [] : [Number(also)]),
+          ],
+          refused: [
+            low,
+            maximum + 1,
+            'many',
+            true,
+            ...(from === 'above' ? [minimum] : []),
+            ...(whole ? [minimum + 0.5] : []),
+          ],
+        }
+      },
+    ],
+    [
+      /^a string (?:of|on one line of) (?:at most|1 to) (\d+) characters( without control characters)?(, or null)?$/,
+      (_, [text, length, printable, orNull]) => ({
+        taken: ['x', 'x'.repeat(Number(length)), ...(orNull ? [null] : [])],
+        refused: [
+          'x'.repeat(Number(length) + 1),
+          true,
+          {},
+          ...(printable || text.includes('on one line') ? ['a\nb'] : []),
+          ...(text.includes('1 to') ? [''] : []),
+        ],
+      }),
+    ],
+    [
+      /^an http or https address of at most (\d+) characters, or null$/,
+      (_, [, length]) => ({
+        taken: ['https://example.com/a', `http://h/${'x'.repeat(Number(length) - 9)}`, '', null],
+        refused: ['x', 's3://bucket/key', `http://h/${'x'.repeat(Number(length) - 8)}`, 4, true],
+      }),
+    ],
+    [
+      /^a time with a time zone, like "(.+)"$/,
+      (_, [, sample]) => ({
+        taken: [sample, '2026-01-31T20:15:00.5+05:30', '', null, false],
+        refused: [
+          'yesterday',
+          '2026-01-31',
+          '2026-01-31T20:15:00',
+          '2026-13-31T20:15:00Z',
+          '2026-01-31T25:00:00Z',
+          5,
+          true,
+          {},
+        ],
+      }),
+    ],
+    [
+      /^a number of kbps, at least (\d+)$/,
+      ({ meta }, [, least]) => {
+        expect(meta.minimum).toBe(Number(least))
+        return { taken: [2300, '2300'], refused: ['fast', -1, true] }
+      },
+    ],
+    [/^the index of a source stream from 1 to 8$/, () => ({ taken: [1, '8'], refused: [0, 9, 'one'] })],
+    [
+      /^a position in audioProfiles from 0 to 7, several separated by commas, like "0,1", or "none"$/,
+      () => ({ taken: ['0', 0, 'none', ''], refused: ['8', 'all', '0,', true] }),
+    ],
+    [
+      /^directives separated by commas, like "(.+)", of at most (\d+) characters$/,
+      (_, [, sample, length]) => ({ taken: [sample], refused: ['no store', `a="${'x'.repeat(Number(length))}"`, 5] }),
+    ],
+    [
+      /^an object of at most (\d+) strings of at most (\d+) characters$/,
+      (_, [, members, length]) => ({
+        taken: [{ name: 'x'.repeat(Number(length)) }, {}, null],
+        refused: [
+          'a',
+          1,
+          [],
+          Object.fromEntries(Array.from({ length: Number(members) + 1 }, (_each, n) => [`n${n}`, ''])),
+        ],
+      }),
+    ],
+  ]
+
+describe('what the reference says of a parameter is what a request meets', () => {
+  test.each(parameters)('$path', (parameter) => {
+    const { meta, schema, path } = parameter
+    const found = WORDINGS.flatMap(([pattern, promise]) => {
+      const match = pattern.exec(meta.expects)
+      return match ? [promise(parameter, match)] : []
+    })
+    expect(found, `"${meta.expects}" is known here`).toHaveLength(1)
+    for (const { taken, refused } of found) {
+      expect(shown(taken.filter((value) => !takes(parameter, value))), 'refused, though it is allowed').toEqual([])
+      expect(shown(refused.filter((value) => takes(parameter, value))), 'accepted, though it is not allowed').toEqual(
+        [],
+      )
+    }
+    if (schema._zod.def.type === 'default') expect(takes(parameter, schema._zod.def.defaultValue)).toBe(true)
+    // metadata.ts reads each of its members by itself.
+    if (path !== 'metadata')
+      expect((schema._zod.def.innerType as typeof schema | undefined)?._zod.def.type).not.toBe('unknown')
+  })
+
+  test('and the page has each with these words', async () => {
+    const page = await readFile(new URL('../../../../docs/parameters.md', import.meta.url), 'utf8')
+    for (const { path, meta } of parameters.filter((one) => !one.path.includes('.output.')))
+      expect(page).toMatch(rowOf(path.split('.').at(-1)!, meta))
+  })
+})
+
+const rowOf = (name: string, { expects, description }: FieldMeta): RegExp => {
+  const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  return new RegExp(String.raw`^\| \[?\`${name}\`.* \| ${literal(expects)} \| ${literal(description)} \|$`, 'm')
+}
