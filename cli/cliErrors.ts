@@ -1,5 +1,5 @@
 // In charge of: what a failure is called, in words and in the exit code (docs/cli.md).
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { NetworkError, ServiceError } from '../client/clientErrors.ts'
 
 export const EXIT = { ok: 0, job: 1, usage: 2, refused: 3, network: 4, interrupted: 130 } as const

@@ -1,5 +1,5 @@
 // In charge of: the two ways in which a call can fail: the service refused it, or there was no answer; and which of them may pass.
-// Not in charge of: which codes the service has (#contract/errorCodes.ts).
+// Not in charge of: which codes the service has (#contract/errors.ts).
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 
 /** The service answered, and not with success. */

@@ -1,24 +1,20 @@
 // In charge of: the operations of the service as functions with types (docs/client.md). Runs in Node and in browsers.
 // Not in charge of: files of a machine (nodeClient.ts), bytes (upload/uploadFile.ts, download/downloadFile.ts), waiting (followJob.ts), showing anything.
+import type { IssuedKey, Key, KeyTerms, ReplacedKey, VaultRotation } from '#contract/api/administration.ts'
 import type {
   Created,
-  IssuedKey,
   JobList,
   JobLog,
   JobRead,
-  Key,
-  KeyTerms,
   Preset,
   PresetList,
-  ReplacedKey,
   Share,
   ShareList,
   UploadList,
   UploadToken,
-  VaultRotation,
 } from '#contract/api/answers.ts'
 import type { Diagnosis } from '#contract/api/diagnosis.ts'
-import type { PublicEvent } from '#contract/api/events.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
 import type { publishedLimits } from '#contract/limits.ts'
 import { isPassing } from './clientErrors.ts'
 import { follow, type FollowOptions } from './followJob.ts'
@@ -205,7 +201,7 @@ export class ServiceClient {
     return this.#ask('/api/v0/keys')
   }
 
-  issueKey(terms: Partial<Pick<Key, 'account' | 'scopes'> & KeyTerms>): Promise<IssuedKey> {
+  issueKey(terms: Partial<Pick<Key, 'account'> & { scopes: readonly string[] } & KeyTerms>): Promise<IssuedKey> {
     return this.#send('POST', '/api/v0/keys', terms)
   }
 

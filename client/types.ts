@@ -1,24 +1,23 @@
 // In charge of: the types that both entries export.
+export type { IssuedKey, Key } from '#contract/api/administration.ts'
 export type {
   Created,
-  IssuedKey,
   JobList,
   JobLog,
   JobRead,
-  Key,
   ListedJob,
   ListedUpload,
   Preset,
   PresetList,
+  PublicEvent,
   Share,
   ShareList,
   Upload,
   UploadList,
   UploadToken,
 } from '#contract/api/answers.ts'
-export type { JobError, Problem, Warning } from '#contract/errorCodes.ts'
+export type { JobError, Problem, Warning } from '#contract/errors.ts'
 export type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
-export type { PublicEvent } from '#contract/api/events.ts'
 export type { MediaFacts } from '#contract/task/mediaFacts.ts'
 export type { PublicOutput, PublicStatus } from '#contract/api/status.ts'
 export type { CreateOptions, ListOptions, PresetRequest, ShareOptions, UploadTokenOptions } from './serviceClient.ts'

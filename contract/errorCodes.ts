@@ -1,6 +1,5 @@
 // In charge of: the closed list of error codes, their HTTP status, and whether an attempt that meets one is tried again.
-// Not in charge of: how a problem is found.
-import type { WarningCode } from './warningCodes.ts'
+// Not in charge of: how a problem is found, what is said beside the code (errors.ts).
 
 /** Errors of a request. The HTTP status is the only one this code is ever answered with. */
 export const requestErrors = {
@@ -99,43 +98,6 @@ export function isLasting(code: string): code is LastingError {
   return LASTING_ERRORS.some((each) => each === code)
 }
 
-/** One thing that is wrong with a request: a stable code, the path of the field, a sentence, and what would be allowed. */
-export interface Problem {
-  code: string
-  /** Path in the request body, for example `videoProfiles[0].video_bitrate`. */
-  field: string
-  message: string
-  allowed?: readonly (string | number | boolean)[]
-  minimum?: number
-  maximum?: number
-}
-
-/** Something that was changed, left out or ignored, and why. It never stops a job. */
-export interface Warning {
-  code: WarningCode
-  field?: string | undefined
-  message: string
-}
-
-/** Why a job failed, as `status.error` shows it. */
-export interface JobError {
-  code: JobErrorCode
-  message: string
-  field?: string
-  details?: Record<string, unknown>
-}
-
 export function isJobErrorCode(code: string): code is JobErrorCode {
   return Object.hasOwn(jobErrors, code)
-}
-
-/** Both lists without repetitions, in order. */
-export function mergeWarnings(first: readonly Warning[], second: readonly Warning[]): Warning[] {
-  const seen = new Set<string>()
-  return [...first, ...second].filter((warning) => {
-    const key = JSON.stringify([warning.code, warning.field ?? null, warning.message])
-    if (seen.has(key)) return false
-    seen.add(key)
-    return true
-  })
 }

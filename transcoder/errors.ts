@@ -1,6 +1,7 @@
 // In charge of: the errors of a task, why a run is halted, and the words that leave the process about either.
 // Not in charge of: finding problems, or telling the Worker (pipeline/runTask.ts).
-import { jobErrors, type JobError, type JobErrorCode } from '#contract/errorCodes.ts'
+import { jobErrors, type JobErrorCode } from '#contract/errorCodes.ts'
+import type { JobError } from '#contract/errors.ts'
 import { PlanError } from './plan/model/planError.ts'
 
 /** A problem with a stable code and a sentence that a person understands. It becomes `status.error`. */

@@ -1,5 +1,5 @@
 // In charge of: `keys`: list, issue, rotate and revoke.
-import type { Key } from '#contract/api/answers.ts'
+import type { Key } from '#contract/api/administration.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import type { Answer } from '../commandResult.ts'
 import { plain, UsageError } from '../cliErrors.ts'

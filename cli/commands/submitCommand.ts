@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Created } from '#contract/api/answers.ts'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'

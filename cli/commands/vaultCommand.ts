@@ -1,6 +1,6 @@
 // In charge of: `vault rotate`: asking for batch after batch until everything is sealed with the newest key of the ring.
 // Not in charge of: sealing (worker/admin/resealSecrets.ts), putting a key into VAULT_KEYS (docs/operating.md).
-import type { VaultRotation } from '#contract/api/answers.ts'
+import type { VaultRotation } from '#contract/api/administration.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { UsageError } from '../cliErrors.ts'
 

@@ -1,199 +1,197 @@
-// In charge of: the shapes of answers as they go over the wire, one place for the Worker that makes them and for the client and
-// the dashboard that read them. The OpenAPI document calls them the same (scripts/openapi/answerSchemas.ts).
-// Not in charge of: a job's status (status.ts), its events (events.ts), what is published as limits (limits.ts).
-import type { Warning } from '../errorCodes.ts'
+// In charge of: the shapes of answers about jobs, shares, presets and uploads, one place for the Worker that makes them, the client
+// and the dashboard that read them, and the OpenAPI document that describes them.
+// Not in charge of: the status of a job (status.ts), administration (administration.ts). Imported for its types (errors.ts).
+import * as z from 'zod'
+import { warning } from '../errors.ts'
+import { attemptLog } from '../task/reportSchemas.ts'
 import type { JobConfig } from '../job/validateJob.ts'
-import type { PublicStatus } from './status.ts'
+import { count, described, id, time } from '../schemaParts.ts'
+import { jobStatus } from './status.ts'
 
-/** What every answer that names a job says of it. Times are ISO 8601, here and below. */
-interface NamedJob {
-  _auto_generated_id_: number
-  job_id: string
-  /** The kind of store that its outputs go to. */
-  cloud: string
-  updated_at: string
-  status: PublicStatus
-}
+/** What every answer that names a job says of it. */
+const namedJob = z.object({
+  _auto_generated_id_: id,
+  job_id: z.string(),
+  cloud: z.string().describe('Kind of the store that its outputs go to.'),
+  updated_at: time,
+  status: jobStatus,
+})
+const metadata = z.record(z.string(), z.string())
 
-export interface Created extends NamedJob {
-  dry_run?: true
-  /** Number of the job that it repeats. */
-  retry_of?: number
-  warnings: Warning[]
-}
+export const created = namedJob.extend({
+  dry_run: z.literal(true).exactOptional(),
+  retry_of: id.describe('Number of the job that it repeats.').exactOptional(),
+  warnings: z.array(warning),
+})
+export type Created = z.infer<typeof created>
 
-export interface JobRead {
-  status: PublicStatus
-  config: JobConfig
-}
+/** Validated when the job was created; members that the service does not know are kept. */
+export const jobConfig = z.custom<JobConfig>((value) => typeof value === 'object' && value !== null)
 
-export interface ListedJob extends NamedJob {
-  input: string
-  /** As the job was created with; {} where it was without. */
-  metadata: Record<string, string>
-}
+export const jobRead = z.object({
+  status: jobStatus,
+  config: jobConfig.describe('As stored: defaults applied, no secret.'),
+})
+export type JobRead = z.infer<typeof jobRead>
 
-export interface JobList {
-  jobs: ListedJob[]
-  /** null = these were the last. */
-  next_cursor: string | null
-}
+export const listedJob = namedJob.extend({
+  input: z.string(),
+  metadata: metadata.describe('As the job was created with; {} where it was without.'),
+})
+export type ListedJob = z.infer<typeof listedJob>
 
-/** A page that plays a job's outputs for whoever has its address. */
-export interface Share {
-  share_id: string
-  /** The page. Its address works without a key, until `expires_at` or until it is revoked. */
-  url: string
-  /** The same as a bare player, to be framed by other pages. */
-  embed_url: string
-  /** An iframe of it, ready to paste. */
-  embed_html: string
-  title: string
-  created_at: string
-  expires_at: string
-}
+const nextCursor = z.string().nullable().describe('null = these were the last.')
 
-export interface ShareList {
-  shares: Share[]
-}
+export const jobList = z.object({ jobs: z.array(listedJob), next_cursor: nextCursor })
+export type JobList = z.infer<typeof jobList>
+
+/** One entry of `GET /job/<id>/events`, and the `data` of a Server-Sent Event of the same name. */
+export const publicEvent = z.object({
+  id: id.describe('In the order in which they happened.'),
+  type: z.enum([
+    'job.created',
+    'attempt.started',
+    'job.planned',
+    'attempt.start_failed',
+    'attempt.lost',
+    'attempt.evicted',
+    'job.committing',
+    'job.completed',
+    'job.failed',
+    'job.cancelled',
+  ]),
+  at: time,
+  attempt: count.nullable(),
+  slot: count.nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  message: z.string(),
+})
+export type PublicEvent = z.infer<typeof publicEvent>
+
+export const eventList = z.object({ events: z.array(publicEvent), job_completed: z.boolean() })
+export type EventList = z.infer<typeof eventList>
+
+/** What the transcoder did, attempt by attempt. Nothing in it is a secret. */
+export const jobLog = z.object({
+  attempts: z
+    .array(
+      z.object({
+        attempt: id,
+        ...described(attemptLog, {
+          engine: 'Version of the ffmpeg that ran.',
+          'commands.command': 'As a shell takes it; the source is an address on the transcoder itself.',
+          'commands.exit_code': 'null: it was ended by a signal.',
+        }).shape,
+      }),
+    )
+    .describe('The newest of them, in their order.'),
+})
+export type JobLog = z.infer<typeof jobLog>
+
+/** One webhook of a job, with each attempt to deliver it. */
+export const delivery = z.object({
+  id: z.string(),
+  event: z.enum(['job.completed', 'job.failed', 'job.cancelled']),
+  state: z.enum(['pending', 'delivered', 'failed']),
+  tries: count,
+  created_at: time,
+  next_try_at: time.nullable(),
+  attempts: z.array(
+    z.object({ at: time, status: count.nullable(), error: z.string().nullable(), milliseconds: count }),
+  ),
+})
+export type Delivery = z.infer<typeof delivery>
+
+export const deliveryList = z.object({ deliveries: z.array(delivery) })
+export type DeliveryList = z.infer<typeof deliveryList>
+
+/** A page that plays the outputs of a job for everyone who has its address. */
+export const share = z.object({
+  share_id: z.string(),
+  url: z.string().describe('The page. Works without a key until `expires_at`, or until it is revoked.'),
+  embed_url: z.string().describe('A bare player, for frames of other pages.'),
+  embed_html: z.string().describe('An iframe of it, ready to paste.'),
+  title: z.string(),
+  created_at: time,
+  expires_at: time,
+})
+export type Share = z.infer<typeof share>
+
+export const shareList = z.object({ shares: z.array(share) })
+export type ShareList = z.infer<typeof shareList>
 
 /** What the share page reads: `GET /s/<token>/data`. All addresses are signed and need no key. */
-export interface SharedMedia {
-  title: string
-  poster_url: string | null
-  /** Width over height of the video as it is shown, 1.7778; null where there is none. */
-  aspect_ratio: number | null
-  duration_seconds: number | null
-  /** What can be played, the best for a browser first. */
-  sources: { kind: 'hls' | 'dash' | 'file'; url: string; content_type: string; label: string }[]
-  /** WebVTT with the little pictures of the seek bar; null where the job made none. */
-  storyboard_url: string | null
-  captions: { url: string; language: string | null; label: string }[]
-  /** Outputs that are whole files, also those that a browser cannot play. */
-  downloads: { url: string; name: string; size: number; content_type: string }[]
-  /** When the page ends. */
-  expires_at: string
-  /** The addresses above work until then; read this again for new ones. */
-  addresses_expire_at: string
-}
+export const sharedMedia = z.object({
+  title: z.string(),
+  poster_url: z.string().nullable(),
+  aspect_ratio: z.number().nullable().describe('Width over height of the video as it is shown.'),
+  duration_seconds: z.number().nullable(),
+  sources: z
+    .array(
+      z.object({ kind: z.enum(['hls', 'dash', 'file']), url: z.string(), content_type: z.string(), label: z.string() }),
+    )
+    .describe('What a browser can play, the best first.'),
+  storyboard_url: z.string().nullable().describe('WebVTT with the thumbnails of the seek bar.'),
+  captions: z.array(z.object({ url: z.string(), language: z.string().nullable(), label: z.string() })),
+  downloads: z
+    .array(z.object({ url: z.string(), name: z.string(), size: count, content_type: z.string() }))
+    .describe('Outputs that are whole files, also those that browsers cannot play.'),
+  expires_at: time.describe('When the page ends.'),
+  addresses_expire_at: time.describe('The addresses work until then; read this again for new ones.'),
+})
+export type SharedMedia = z.infer<typeof sharedMedia>
 
-/** Leave to upload, for a page that must not know an API key. The token is in this answer and in no other. */
-export interface UploadToken {
-  /** What uploads are listed by (`GET /uploads?token=`), and the token is revoked by. Opens nothing. */
-  token_id: string
-  token: string
-  /** Where to upload to: raw body, multipart/form-data or tus, with `Authorization: Bearer <token>`. */
-  upload_url: string
-  /** The issuer's own, shown with each upload. */
-  name: string
-  /** Of each file. */
-  max_bytes: number
-  max_files: number
-  expires_at: string
-}
+/** Members of a job's body, as POST /api/v0/job takes them (validatePreset.ts). */
+export const presetJob = z.record(z.string(), z.unknown())
 
-/** A job without its source and credentials, by name. */
-export interface Preset {
-  preset_id: string
-  name: string
-  description: string
-  /** Comes with the service; cannot be changed. */
-  built_in: boolean
-  /** Members of a job's body, as POST /api/v0/job takes them. */
-  job: Record<string, unknown>
-  /** null for those of the service. */
-  updated_at: string | null
-}
+/** Settings of jobs by name, without source and credentials. */
+export const preset = z.object({
+  preset_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  built_in: z.boolean().describe('Comes with the service; cannot be changed.'),
+  job: presetJob,
+  updated_at: time.nullable().describe('null for built-in presets.'),
+})
+export type Preset = z.infer<typeof preset>
 
-export interface PresetList {
-  presets: Preset[]
-}
+export const presetList = z.object({ presets: z.array(preset).describe('Built-in ones first.') })
+export type PresetList = z.infer<typeof presetList>
 
-/** What the transcoder did, attempt by attempt: for the one whose job it is. Nothing in it is a secret. */
-export interface JobLog {
-  attempts: {
-    attempt: number
-    /** The ffmpeg that ran, as it calls itself. */
-    engine: string | null
-    /** Each run of ffmpeg, its arguments as a shell would take them. The source is an address on the transcoder's loopback. */
-    commands: { purpose: string; command: string; seconds: number; exit_code: number | null }[]
-    lines: { time: string; level: 'info' | 'warn' | 'error'; message: string }[]
-  }[]
-}
+/** Permission to upload, for a page that must not know an API key. */
+export const uploadToken = z.object({
+  token_id: z.string().describe('Lists the uploads of the token and revokes it. Gives no access by itself.'),
+  token: z.string().describe('In this answer and in no other.'),
+  upload_url: z.string().describe('Where the page sends the file.'),
+  name: z.string(),
+  max_bytes: count.describe('Of each file.'),
+  max_files: count,
+  expires_at: time,
+})
+export type UploadToken = z.infer<typeof uploadToken>
 
-interface NamedUpload {
-  uploaded_file_number: number
-  /** What a job names as its input. */
-  input: string
-  name: string
-  expires_at: string
-}
+const namedUpload = z.object({
+  uploaded_file_number: id,
+  input: z.string().describe('The `input` of a job that takes it.'),
+  name: z.string(),
+})
 
-/** `size` in bytes. */
-export interface Upload extends NamedUpload {
-  size: number
-}
+export const upload = namedUpload.extend({ size: count.describe('Bytes.'), expires_at: time })
+export type Upload = z.infer<typeof upload>
 
-export interface ListedUpload extends NamedUpload {
-  content_type: string
-  /** Bytes; null while one request brings it. */
-  size: number | null
-  received: number | null
-  state: 'receiving' | 'ready'
-  /** The upload token that brought it; null = an API key did. */
-  token: { token_id: string; name: string } | null
-  created_at: string
-}
+export const listedUpload = namedUpload.extend({
+  content_type: z.string(),
+  size: count.nullable().describe('Bytes; null while it comes in one request.'),
+  received: count.nullable().describe('Bytes of it that are stored.'),
+  state: z.enum(['receiving', 'ready']),
+  token: z
+    .object({ token_id: z.string(), name: z.string() })
+    .nullable()
+    .describe('The upload token that it came with; null = an API key.'),
+  created_at: time,
+  expires_at: time,
+})
+export type ListedUpload = z.infer<typeof listedUpload>
 
-export interface UploadList {
-  uploads: ListedUpload[]
-  next_cursor: string | null
-}
-
-/** What of a key may be changed after it was issued. */
-export interface KeyTerms {
-  label: string
-  /** null = the default of the service. */
-  requests_per_minute: number | null
-  /** -10 to 10; higher starts first. */
-  priority: number
-  /** null = no bound but the account's. */
-  max_stored_upload_bytes: number | null
-  /** Of jobs that name none. Answers leave its query out. */
-  webhook_url: string | null
-}
-
-export interface Key extends KeyTerms {
-  id: string
-  account: string
-  scopes: string[]
-  created_at: string
-  last_used_at: string | null
-  revoked_at: string | null
-}
-
-/** The key itself is in this answer and in no other. */
-export interface IssuedKey extends Key {
-  key: string
-}
-
-export interface ReplacedKey extends IssuedKey {
-  /** What the key before had and this one has not. */
-  warnings: Warning[]
-}
-
-/** One batch of sealing again what older keys of the ring sealed. */
-export interface VaultRotation {
-  /** Id of the key that seals now. */
-  key_id: string
-  resealed: number
-  /** Whether nothing is left behind `next` and `next_key` that another key sealed. */
-  done: boolean
-  /** Jobs whose key is in the ring no more: their credentials are lost already. */
-  unreadable: number[]
-  /** API keys whose webhook_url is lost in the same way. */
-  unreadable_keys: string[]
-  /** To be given to the next call: the last job and the last API key that were looked at. */
-  next: number
-  next_key: string
-}
+export const uploadList = z.object({ uploads: z.array(listedUpload), next_cursor: nextCursor })
+export type UploadList = z.infer<typeof uploadList>

@@ -1,57 +1,51 @@
 // In charge of: what `POST /api/v0/diagnosis` tells an administrator of a running service: whether each part of it was found to
 // work, and what to do where it does not. One shape for the Worker that makes it and the command that shows it.
-// Not in charge of: finding out (worker/diagnosis/), what only a client can see (cli/doctor/).
+// Not in charge of: finding out (worker/diagnosis/), what only a client can see (cli/doctor/). Imported for its types (errors.ts).
+import * as z from 'zod'
+import { count, time } from '../schemaParts.ts'
 
-/** `warning`: it works, and probably not as it was meant. `skipped`: nobody looked, and the message says why. */
-export type Verdict = 'ok' | 'warning' | 'fault' | 'skipped'
+const verdict = z.enum(['ok', 'warning', 'fault', 'skipped'])
+/** `warning`: it works, and probably not as it was meant. `skipped`: it was not checked, and the message says why. */
+export type Verdict = z.infer<typeof verdict>
 
-export interface Check {
-  name: string
-  verdict: Verdict
-  /** What was found. Never a secret. */
-  message: string
-  /** What to do about it; null where there is nothing to be done. */
-  remedy: string | null
-  /** How long it took; null where that tells nothing. */
-  milliseconds: number | null
-}
+const check = z.object({
+  name: z.string(),
+  verdict,
+  message: z.string().describe('What was found. Never a secret.'),
+  remedy: z.string().nullable().describe('What to do about it.'),
+  milliseconds: count.nullable().describe('How long the check took; null where that tells nothing.'),
+})
+export type Check = z.infer<typeof check>
 
 /** What a transcoder says of itself at its own GET /health. */
-export interface TranscoderFacts {
-  state: string
-  version: string
-  ffmpeg: string
-}
+const transcoderFacts = z.object({ state: z.string(), version: z.string(), ffmpeg: z.string() })
+export type TranscoderFacts = z.infer<typeof transcoderFacts>
 
-export interface SlotFacts {
-  slot: number
-  /** A task has it. */
-  busy: boolean
-  /** null = could not be asked. A container that does not run starts with the next job. */
-  running: boolean | null
-  /** Of one that answers. */
-  transcoder: TranscoderFacts | null
-}
+const slotFacts = z.object({
+  slot: count,
+  busy: z.boolean().describe('A task has it.'),
+  // A container that does not run starts with the next job.
+  running: z.boolean().nullable().describe('null = it could not be asked.'),
+  transcoder: transcoderFacts.nullable().describe('Of one that answers.'),
+})
+export type SlotFacts = z.infer<typeof slotFacts>
 
-export interface Diagnosis {
-  at: string
-  checks: Check[]
-  migrations: { expected: string[]; applied: string[] }
-  vault: { key_ids: string[] }
-  egress: { policy: string; allow_private_hosts: string[] }
-  settings: {
-    base_url: string | null
-    max_slots: number
-    lease_seconds: number
-    max_active_jobs: number
-    max_stored_upload_bytes: number | null
-    requests_per_minute: number | null
-    transcoders: 'local' | 'containers'
-  }
-  cron: { last_ended_at: string | null }
-  /** The first of them: at most 32. */
-  slots: SlotFacts[]
-}
-
-/** A cron that rings every minute is late after this. */
-export const CRON_LATE_MS = 3 * 60_000
+export const diagnosis = z.object({
+  at: time,
+  checks: z.array(check),
+  migrations: z.object({ expected: z.array(z.string()), applied: z.array(z.string()) }),
+  vault: z.object({ key_ids: z.array(z.string()).describe('The first seals.') }),
+  egress: z.object({ policy: z.string(), allow_private_hosts: z.array(z.string()) }),
+  settings: z.object({
+    base_url: z.string().nullable(),
+    max_slots: count,
+    lease_seconds: z.number(),
+    max_active_jobs: count,
+    max_stored_upload_bytes: count.nullable(),
+    requests_per_minute: count.nullable(),
+    transcoders: z.enum(['local', 'containers']),
+  }),
+  cron: z.object({ last_ended_at: time.nullable() }),
+  slots: z.array(slotFacts).describe('The first 32.'),
+})
+export type Diagnosis = z.infer<typeof diagnosis>

@@ -1,23 +1,10 @@
 // In charge of: what is told of a job's life: the stable names and shapes of its events, and which transition makes which.
 // Not in charge of: keeping them (worker/db/tasks.ts), sending them (eventStream.ts, worker/jobs/serveEvents.ts).
-import * as z from 'zod/mini'
-import type { JobError } from '../errorCodes.ts'
+import type { PublicEvent } from './answers.ts'
+import type { JobError } from '../errors.ts'
 import type { StartFailure, TaskEvent, TaskLife } from '../task/lifecycle.ts'
 
-const EVENT_TYPES = [
-  'job.created',
-  'attempt.started',
-  'job.planned',
-  'attempt.start_failed',
-  'attempt.lost',
-  'attempt.evicted',
-  'job.committing',
-  'job.completed',
-  'job.failed',
-  'job.cancelled',
-] as const
-
-type EventType = (typeof EVENT_TYPES)[number]
+type EventType = PublicEvent['type']
 
 /** As the ledger keeps it. Short, because a job carries all of its own. */
 export interface StoredEvent {
@@ -33,19 +20,6 @@ export interface StoredEvent {
   /** Of starts that failed: how many in a row, why the last did, and seconds until the next. */
   starts?: { failed: number; reason: StartFailure; retrySeconds: number }
 }
-
-/** One entry of `GET /job/<id>/events`, and the `data` of a Server-Sent Event of the same name. */
-export const publicEvent = z.object({
-  /** 1, 2, … in the order in which they happened: the `id` of a Server-Sent Event. */
-  id: z.int(),
-  type: z.enum(EVENT_TYPES),
-  at: z.iso.datetime(),
-  attempt: z.nullable(z.int()),
-  slot: z.nullable(z.int()),
-  error: z.nullable(z.object({ code: z.string(), message: z.string() })),
-  message: z.string(),
-})
-export type PublicEvent = z.infer<typeof publicEvent>
 
 /** Starts that go on failing are told at the 2nd, 4th, 8th, … time: one may always fail, and a day has 1,440 minutes. */
 function isTold(failedStarts: number): boolean {

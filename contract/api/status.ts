@@ -1,214 +1,96 @@
-// In charge of: what the ledger and the monitor know → the public status of the specification (2.4): strings, "-1", null.
-// Not in charge of: reading either of them.
-import type { JobError, Warning } from '../errorCodes.ts'
-import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
-import type { JobState, TaskState } from '../task/lifecycle.ts'
-import type { MediaFacts } from '../task/mediaFacts.ts'
-import type { ProgressPost } from '../task/protocol.ts'
+// In charge of: the shape of a job's status (specification 2.4) and of each output in it.
+// Not in charge of: making it (publicStatus.ts). Imported for its types (errors.ts).
+import * as z from 'zod'
+import { jobError, warning } from '../errors.ts'
+import { estimate, sourceReport } from '../task/dryRunEstimate.ts'
+import { MAX_QUEUE_POSITION } from '../limits.ts'
+import { mediaFacts } from '../task/mediaFacts.ts'
+import { count, time } from '../schemaParts.ts'
 
-export type Phase =
-  | 'queued'
-  | 'starting'
-  | 'probing'
-  | 'transcoding'
-  | 'packaging'
-  | 'uploading'
-  | 'committing'
-  | 'done'
+const phase = z.enum(['queued', 'starting', 'probing', 'transcoding', 'packaging', 'uploading', 'committing', 'done'])
+export type Phase = z.infer<typeof phase>
 
-export interface PublicOutput {
-  path: string
-  /**
-   * Where to download it without a key. In the service's own store a signed address of the service; elsewhere one that the
-   * store accepts for an hour, where it has such addresses and the credentials are still kept; else null: see `location`.
-   */
-  url: string | null
-  /** The object's own place, in the form of its provider. */
-  location: string
-  size: number
-  sha256: string
-  content_type: string
-  profile: number | null
-  role: string
-  /** Of a media playlist: how many segments it lists, and their bytes together. They are not listed one by one. */
-  segments?: { count: number; bytes: number }
-  /** What was measured in the finished output; null for what holds no media, such as a report. */
-  media: MediaFacts | null
-}
+export const publicOutput = z.object({
+  path: z.string(),
+  url: z
+    .string()
+    .nullable()
+    .describe(
+      'Where to download it without a key: a signed address of the service for its own store, elsewhere a presigned one of the store (for an hour, as long as the credentials are kept); null where there is none, and in lists.',
+    ),
+  location: z.string().describe('The address of the object in its store, in the form of its provider.'),
+  size: count,
+  sha256: z.string(),
+  content_type: z.string(),
+  profile: z
+    .int()
+    .nullable()
+    .describe('Position in `videoProfiles` or `audioProfiles`; null where it belongs to several.'),
+  role: z.string().describe('media, playlist, manifest, captions, poster, storyboard, tar or report.'),
+  segments: z
+    .object({ count, bytes: count })
+    .describe('Of a media playlist: the number of its segments, and their total size.')
+    .exactOptional(),
+  media: z
+    .nullable(mediaFacts)
+    .describe('Measured in the finished output; null for what holds no media, such as a report.'),
+})
+export type PublicOutput = z.infer<typeof publicOutput>
 
-/** A still picture of the source, kept in the service's own store whatever store the outputs go to. */
-export interface Poster {
-  /** JPEG; signed, needs no key. */
-  url: string
-  width: number
-  height: number
-}
+/** Kept in the service's own store whatever store the outputs go to. */
+export const poster = z.object({
+  url: z.string().describe('JPEG; signed, needs no key.'),
+  width: count,
+  height: count,
+})
+export type Poster = z.infer<typeof poster>
 
-export interface PublicStatus {
-  job_id: string
-  /** "ready" before the start and after success, as both were observed (specification 3); "running", "error", "cancelled". */
-  state: 'ready' | 'running' | 'error' | 'cancelled'
-  tcode_progress: string
-  tcode_time: string | null
-  tcode_speed: string
-  xfer_progress: string
-  xfer_time: string
-  xfer_speed: string
-  job_completed: boolean
-  phase: Phase
-  error: JobError | null
-  warnings: Warning[]
-  outputs: PublicOutput[]
-  /** Nothing is encoded or written; what it would take is in `estimate`. */
-  dry_run: boolean
-  /** Of a dry run that ended well. */
-  estimate: Estimate | null
-  /** The source as it was probed; null until then. */
-  source: SourceReport | null
-  /** null until the source was read, and where it has no video, or the job said `preview: false`. */
-  poster: Poster | null
-  /** All objects of the job as one tar, at a signed address; null where they are not in the service's own store, or not finished. */
-  archive_url: string | null
-  /** Front-end id of the job that this one repeats. */
-  retry_of: number | null
-  /** What the source is called: an upload's name, else the file's in its address. */
-  input_name: string
-  /** Queued jobs that stand before it; MAX_QUEUE_POSITION = so many or more. */
-  queue_position: number | null
-  /** While a job waits because no transcoder could be started for it: how often in a row, and when it is tried again. */
-  failed_starts: { count: number; next_try_at: string } | null
-  /** While a job waits for a source or a store, or for whatever else ended its last attempt: why, and when it is tried again. */
-  waiting_for: { code: string; message: string; next_try_at: string } | null
-  eta_seconds: number | null
-  created_at: string
-  started_at: string | null
-  finished_at: string | null
-}
-
-export interface StatusFacts {
-  jobId: string
-  job: JobState
-  task: TaskState
-  /** Latest figures of the attempt, or the last ones of an ended job; null when nothing ran yet. */
-  progress: ProgressPost | null
-  error: JobError | null
-  warnings: Warning[]
-  outputs: PublicOutput[]
-  dryRun: boolean
-  estimate: Estimate | null
-  source: SourceReport | null
-  poster: Poster | null
-  archiveUrl: string | null
-  retryOf: number | null
-  inputName: string
-  /** Queued tasks before this one; only while it waits. */
-  position: number | null
-  /** Starts in a row that failed, and when the next is due, in milliseconds since 1970. */
-  startsFailed: number
-  notBefore: number
-  /** What ended the last attempt, while the task waits because of it. */
-  lostTo: JobError | null
-  /** Milliseconds since 1970. */
-  createdAt: number
-  startedAt: number | null
-  finishedAt: number | null
-}
-
-const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
-  queued: 'ready',
-  running: 'running',
-  committing: 'running',
-  completed: 'ready',
-  failed: 'error',
-  cancelled: 'cancelled',
-}
-
-function phaseOf(facts: StatusFacts): Phase {
-  switch (facts.task) {
-    case 'queued':
-      return 'queued'
-    case 'starting':
-      return 'starting'
-    case 'running':
-      return facts.progress?.phase ?? 'starting'
-    case 'committing':
-      return 'committing'
-    default:
-      return 'done'
-  }
-}
-
-/** Whole percent as text. Decision "strings in status": "100" only together with job_completed, and for what succeeded (I4). */
-function percent(fraction: number, over: boolean): string {
-  if (over) return '100'
-  return String(Math.max(0, Math.min(99, Math.floor(fraction * 100))))
-}
-
-/** A number as text with at most `digits` decimals; never NaN or an exponent. */
-function decimal(value: number, digits: number): string {
-  return Number.isFinite(value) ? String(Number(Math.min(value, 1e15).toFixed(digits))) : '0'
-}
-
-/** The strings of specification 2.4 that follow from the figures: "-1", "-1.0" and null until known. */
-export function publicFigures(progress: ProgressPost | null, success: boolean) {
-  const transcoded = progress?.transcoded ?? 0
-  const stored = progress && progress.bytes_produced > 0 ? progress.bytes_stored / progress.bytes_produced : 0
-  return {
-    tcode_progress: percent(transcoded, success),
-    tcode_time: progress && progress.transcode_seconds > 0 ? decimal(progress.transcode_seconds, 1) : null,
-    tcode_speed: progress?.speed ? decimal(progress.speed, 2) : '-1',
-    xfer_progress: percent(stored * transcoded, success),
-    xfer_time: decimal(progress?.transfer_seconds ?? 0, 1),
-    xfer_speed:
-      progress && progress.transfer_seconds > 0 && progress.bytes_stored > 0
-        ? decimal(progress.bytes_stored / 1e6 / progress.transfer_seconds, 2)
-        : '-1.0',
-  }
-}
-
-/** One may always fail; it is told from the second on, as the events are. */
-function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): PublicStatus['failed_starts'] {
-  if ((task !== 'queued' && task !== 'starting') || count < 2) return null
-  return { count, next_try_at: new Date(notBefore).toISOString() }
-}
-
-function waitingFor({ task, lostTo, notBefore }: StatusFacts): PublicStatus['waiting_for'] {
-  if (task !== 'queued' || lostTo === null) return null
-  return { code: lostTo.code, message: lostTo.message, next_try_at: new Date(notBefore).toISOString() }
-}
-
-/** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
-export function publicStatus(facts: StatusFacts): PublicStatus {
-  const { progress } = facts
-  const success = facts.job === 'completed'
-  const ended = success || facts.job === 'failed' || facts.job === 'cancelled'
-  return {
-    job_id: facts.jobId,
-    state: publicStates[facts.job],
-    ...publicFigures(progress, success),
-    job_completed: ended,
-    phase: phaseOf(facts),
-    error: facts.error,
-    warnings: facts.warnings,
-    outputs: facts.outputs,
-    dry_run: facts.dryRun,
-    estimate: facts.estimate,
-    source: facts.source,
-    poster: facts.poster,
-    archive_url: facts.archiveUrl,
-    retry_of: facts.retryOf,
-    input_name: facts.inputName,
-    queue_position: facts.position,
-    failed_starts: failedStarts(facts),
-    waiting_for: waitingFor(facts),
-    eta_seconds:
-      ended || facts.task !== 'running'
-        ? null
-        : progress?.eta_seconds == null
-          ? null
-          : Math.round(progress.eta_seconds),
-    created_at: new Date(facts.createdAt).toISOString(),
-    started_at: facts.startedAt === null ? null : new Date(facts.startedAt).toISOString(),
-    finished_at: facts.finishedAt === null ? null : new Date(facts.finishedAt).toISOString(),
-  }
-}
+export const jobStatus = z.object({
+  job_id: z.string(),
+  // "ready" before the start and after success, as both were observed (specification 3).
+  state: z.enum(['ready', 'running', 'error', 'cancelled']),
+  tcode_progress: z.string().describe('Percent.'),
+  tcode_time: z.string().nullable().describe('Seconds.'),
+  tcode_speed: z.string().describe('Times real time; "-1" until known.'),
+  xfer_progress: z.string().describe('Percent.'),
+  xfer_time: z.string().describe('Seconds.'),
+  xfer_speed: z.string().describe('MB/s; "-1.0" until known.'),
+  job_completed: z.boolean().describe('True in every terminal state; `error` tells failure from success.'),
+  phase,
+  error: jobError.nullable(),
+  warnings: z.array(warning),
+  outputs: z.array(publicOutput),
+  dry_run: z.boolean().describe('Nothing is encoded or stored; the result is in `estimate`.'),
+  estimate: estimate.nullable().describe('Of a dry run that ended well (docs/dry-run.md).'),
+  source: z.nullable(sourceReport).describe('The source as it was probed; null until then.'),
+  poster: poster
+    .nullable()
+    .describe('A still of the source; null until it was read, where it has no video, and with `preview: false`.'),
+  archive_url: z
+    .string()
+    .nullable()
+    .describe(
+      'All objects of the job as one tar; null where they are not in the service’s own store, or not finished.',
+    ),
+  retry_of: z.int().nullable().describe('Number of the job that this one repeats.'),
+  input_name: z.string().describe('What the source is called: an upload’s name, else the file’s in its address.'),
+  queue_position: z
+    .int()
+    .nullable()
+    .describe(`Queued jobs that stand before it; ${MAX_QUEUE_POSITION} = so many or more.`),
+  failed_starts: z
+    .object({ count: z.int().describe('In a row.'), next_try_at: time })
+    .nullable()
+    .describe('While the job waits because no transcoder could be started for it.'),
+  waiting_for: z
+    .object({ code: z.string(), message: z.string(), next_try_at: time })
+    .nullable()
+    .describe(
+      'While the job waits for a source or a store that is away, or for whatever else ended its last attempt; `attempt.lost` has the same.',
+    ),
+  eta_seconds: z.number().nullable(),
+  created_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+})
+export type PublicStatus = z.infer<typeof jobStatus>

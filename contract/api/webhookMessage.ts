@@ -1,7 +1,7 @@
 // In charge of: what a webhook says and when it is tried again, in the words of the Standard Webhooks specification 1.0.0
 // (github.com/standard-webhooks/standard-webhooks).
 // Not in charge of: sending (webhookMessage.ts), keeping (worker/db/webhooks.ts).
-import type { JobError } from '../errorCodes.ts'
+import type { JobError } from '../errors.ts'
 import type { JobState } from '../task/lifecycle.ts'
 
 type WebhookEvent = 'job.completed' | 'job.failed' | 'job.cancelled'

@@ -1,6 +1,6 @@
 // In charge of: collecting what is wrong with, or worth saying about, one request.
 // Not in charge of: the rules.
-import type { Problem, Warning } from '../errorCodes.ts'
+import type { Problem, Warning } from '../errors.ts'
 import type { WarningCode } from '../warningCodes.ts'
 
 /** Codes of `Problem.code`: closed, so that a client can branch on them. */
@@ -42,4 +42,15 @@ export class Findings {
   warn(code: WarningCode, field: string, message: string): void {
     this.warnings.push({ code, field, message })
   }
+}
+
+/** Both lists without repetitions, in order. */
+export function mergeWarnings(first: readonly Warning[], second: readonly Warning[]): Warning[] {
+  const seen = new Set<string>()
+  return [...first, ...second].filter((warning) => {
+    const key = JSON.stringify([warning.code, warning.field ?? null, warning.message])
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
 }

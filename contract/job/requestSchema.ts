@@ -202,12 +202,12 @@ const identity = (description: string) =>
     expects: `a string on one line of at most ${limits.MAX_LENGTH.credential} characters, or null`,
   })
 
+const providerOf = (allowed: readonly Provider[]) =>
+  field(withDefault(z.enum(PROVIDERS), 'oracle'), oneOf('Kind of store; absent = oracle, with a warning.', allowed))
+
 /** 2.3, credential object. private_key, session_token and endpoint are extensions. */
 export const credential = z.object({
-  cloud_provider: field(
-    withDefault(z.enum(PROVIDERS), 'oracle'),
-    oneOf('Kind of store; absent = oracle, with a warning.', PROVIDERS),
-  ),
+  cloud_provider: providerOf(PROVIDERS),
   access_key: member('Account access key.'),
   secret_key: member('Account secret key.', limits.MAX_LENGTH.private_key),
   region: identity('Region of the target bucket.'),
@@ -224,12 +224,7 @@ export const credential = z.object({
 })
 
 /** The same, without what can only be read. credentials.ts refuses that one in a sentence of its own. */
-export const outputCredential = z.extend(credential, {
-  cloud_provider: field(
-    withDefault(z.enum(PROVIDERS), 'oracle'),
-    oneOf('Kind of store; absent = oracle, with a warning.', OUTPUT_PROVIDERS),
-  ),
-})
+export const outputCredential = z.extend(credential, { cloud_provider: providerOf(OUTPUT_PROVIDERS) })
 
 // RFC 9111 §5.2: a list of directives, each a token with or without a value. '' = not given, as elsewhere.
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/.source

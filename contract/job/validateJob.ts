@@ -7,7 +7,7 @@ import { checkCombinations, selectedAudio, toEven } from './rules/combinations.t
 import { readCredentials, type Credentials } from './credentials.ts'
 import { directoryOf, renditionOutput, rootOf, specOutput } from './paths/outputLocation.ts'
 import { checkDestinations } from './rules/outputPaths.ts'
-import type { Problem, Warning } from '../errorCodes.ts'
+import type { Problem, Warning } from '../errors.ts'
 import {
   AUDIO_PROFILES,
   DEFAULT_MAP_PID,

@@ -1,6 +1,6 @@
 // In charge of: whether a saved preset is a preset: its name, its description, and that its job would be accepted.
 // Not in charge of: those that come with the service, and merging (builtInPresets.ts).
-import type { Problem } from '../errorCodes.ts'
+import type { Problem } from '../errors.ts'
 import { charactersOf } from './metadata.ts'
 import { MAX_NESTING, MAX_VALUES, PRESETS } from '../limits.ts'
 import { builtInPreset } from './builtInPresets.ts'

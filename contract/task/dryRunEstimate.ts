@@ -1,119 +1,97 @@
 // In charge of: what a dry run tells: the source as it was probed, the plan in words and numbers, what it would take.
-// Not in charge of: making it (transcoder/plan/estimate/estimateJob.ts), who asks for it (worker/jobs/jobRoutes.ts).
-import type { Warning } from '../errorCodes.ts'
+// Not in charge of: making it (transcoder/plan/estimate/estimateJob.ts), who asks for it (worker/jobs/jobRoutes.ts). Imported for its types (errors.ts).
+import * as z from 'zod'
+import { warning } from '../errors.ts'
+import { sourceReport as sourceFacts } from './reportSchemas.ts'
+import { count, described } from '../schemaParts.ts'
+
+export const sourceReport = described(sourceFacts, {
+  formats: 'ffprobe’s names of the container.',
+  bitrate_kbps: 'Of the whole file.',
+  'video.width': 'Coded pixels, before rotation.',
+  'video.rotation': 'Degrees clockwise to stand upright.',
+  'video.frame_rate': 'Frames per second as a fraction, "30000/1001"; null where unknown.',
+  'video.scan': 'As measured in the frames that were looked at.',
+  'video.captions':
+    'CEA-608/708 services in the first frames; empty with `has_captions` where they could not be told apart.',
+  'audio.source_stream': 'The `source_stream` of an audio profile.',
+  cues: 'null unless the job asked for cues.',
+})
+export type SourceReport = z.infer<typeof sourceReport>
 
 /** `likely` is a guess; the truth lies between `low` and `high` unless the source is unlike what the model was measured on. */
-export interface Range {
-  low: number
-  likely: number
-  high: number
-}
+export const range = z.object({ low: z.number(), likely: z.number(), high: z.number() })
+export type Range = z.infer<typeof range>
 
-export interface SourceReport {
-  /** ffprobe's names of the container. */
-  formats: string[]
-  duration_seconds: number | null
-  size_bytes: number | null
-  /** Of the whole file. */
-  bitrate_kbps: number | null
-  video: {
-    codec: string
-    /** Coded pixels, before rotation. */
-    width: number
-    height: number
-    sample_aspect_ratio: string
-    /** Degrees clockwise to stand upright. */
-    rotation: number
-    /** Frames per second as a fraction, "30000/1001"; null where unknown. */
-    frame_rate: string | null
-    variable_frame_rate: boolean
-    /** As measured in the pictures where they were looked at. */
-    scan: 'progressive' | 'interlaced' | 'telecined'
-    field_order: string
-    pixel_format: string
-    transfer: string
-    primaries: string
-    matrix: string
-    hdr: boolean
-    /** CEA-608/708 services seen in the first pictures; empty with `has_captions` where they could not be told apart. */
-    captions: string[]
-    has_captions: boolean
-  } | null
-  audio: {
-    /** What `source_stream` counts. */
-    source_stream: number
-    codec: string
-    channels: number
-    channel_layout: string | null
-    sample_rate: number
-    language: string | null
-    dialnorm: number | null
-    duration_seconds: number | null
-  }[]
-  /** null: nobody asked for cues, so nobody looked. */
-  cues: { pids: number[]; splice_points: number } | null
-  other: { type: string; codec: string; language: string | null }[]
-}
+const plannedVideo = z.object({
+  codec: z.string(),
+  width: count,
+  height: count,
+  sample_aspect_ratio: z.string(),
+  frame_rate: z.string().describe('A fraction, as "30000/1001".'),
+  frames_per_second: z.number(),
+  scan: z.string(),
+  deinterlaced: z.boolean(),
+  bitrate_mode: z.string(),
+  bitrate_kbps: z.number(),
+  max_kbps: z.number(),
+  buffer_bits: z.number(),
+  gop_frames: count,
+  gop_seconds: z.number(),
+  b_frames: count,
+  captions: z.boolean(),
+  logo: z.object({ x: z.number(), y: z.number(), width: count, height: count }).nullable(),
+  picture: z
+    .object({ width: count, height: count })
+    .nullable()
+    .describe('Size of the video inside its bars; null where there are none.'),
+})
 
-export interface FileReport {
-  path: string
-  content_type: string
-  /** Position in `videoProfiles`; null for an audio file. */
-  profile: number | null
-  /** What an engineer would say of it, one sentence an aspect. */
-  description: string[]
-  /** null for an audio file. */
-  video: {
-    codec: string
-    width: number
-    height: number
-    sample_aspect_ratio: string
-    frame_rate: string
-    frames_per_second: number
-    scan: string
-    deinterlaced: boolean
-    bitrate_mode: string
-    bitrate_kbps: number
-    max_kbps: number
-    buffer_bits: number
-    gop_frames: number
-    gop_seconds: number
-    b_frames: number
-    captions: boolean
-    logo: { x: number; y: number; width: number; height: number } | null
-    /** Size of the picture inside its bars; null where there are none. */
-    picture: { width: number; height: number } | null
-  } | null
-  audio: {
-    codec: string
-    channels: number
-    bitrate_kbps: number
-    sample_rate: number
-    source_stream: number
-    language: string | null
-  }[]
-  /** null where the source does not say how long it is. */
-  output_bytes: Range | null
-}
+export const fileReport = z.object({
+  path: z.string(),
+  content_type: z.string(),
+  profile: z.int().nullable().describe('Position in `videoProfiles`; null for an audio file.'),
+  description: z.array(z.string()).describe('The output in words, one sentence for each aspect.'),
+  video: plannedVideo.nullable().describe('null for an audio file.'),
+  audio: z.array(
+    z.object({
+      codec: z.string(),
+      channels: count,
+      bitrate_kbps: z.number(),
+      sample_rate: count,
+      source_stream: count,
+      language: z.string().nullable(),
+    }),
+  ),
+  output_bytes: range.nullable().describe('null where the source does not say how long it is.'),
+})
+export type FileReport = z.infer<typeof fileReport>
 
 /** `status.estimate`. Figures are null where the source does not say how long it is. */
-export interface Estimate {
-  version: 1
-  probe: SourceReport
-  plan: { duration_seconds: number | null; outputs: FileReport[] }
-  predicted: {
-    /** Encoding on `machine`, without waiting in the queue and without a source or store slower than the encoder. */
-    wall_seconds: Range | null
-    /** Seconds of one CPU. */
-    cpu_seconds: Range | null
-    output_bytes: Range | null
-    cost_usd: Range | null
-    /** Requests that write to the store. */
-    store_writes: number | null
-    machine: { vcpus: number; memory_gib: number; disk_gb: number }
-    /** What `cost_usd` is computed from, in US dollars. */
-    prices: { vcpu_second: number; memory_gib_second: number; disk_gb_second: number; store_writes_per_million: number }
-  }
-  /** The very same that the job would carry. */
-  warnings: Warning[]
-}
+export const estimate = z.object({
+  version: z.literal(1),
+  probe: sourceReport,
+  plan: z.object({ duration_seconds: z.number().nullable(), outputs: z.array(fileReport) }),
+  predicted: z.object({
+    wall_seconds: range
+      .nullable()
+      .describe(
+        'Encoding on `machine`, without the wait in the queue, where source and store are not slower than the encoder.',
+      ),
+    cpu_seconds: range.nullable().describe('Seconds of one CPU.'),
+    output_bytes: range.nullable(),
+    cost_usd: range.nullable(),
+    store_writes: count.nullable().describe('Requests that write to the store.'),
+    machine: z.object({ vcpus: z.number(), memory_gib: z.number(), disk_gb: z.number() }),
+    prices: z
+      .object({
+        vcpu_second: z.number(),
+        memory_gib_second: z.number(),
+        disk_gb_second: z.number(),
+        store_writes_per_million: z.number(),
+      })
+      .describe('What `cost_usd` is computed from, in US dollars.'),
+  }),
+  warnings: z.array(warning).describe('Those that the job would have.'),
+})
+export type Estimate = z.infer<typeof estimate>

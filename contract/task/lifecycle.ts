@@ -1,6 +1,7 @@
 // In charge of: which event moves a task from which state to which, and what follows from it. The only place that decides.
 // Not in charge of: SQL (worker/db), clocks, who is told (worker/scheduler/transitionTask.ts).
-import type { JobError, JobErrorCode } from '../errorCodes.ts'
+import type { JobErrorCode } from '../errorCodes.ts'
+import type { JobError } from '../errors.ts'
 import { jobErrors } from '../errorCodes.ts'
 
 export type TaskState = 'queued' | 'starting' | 'running' | 'committing' | 'completed' | 'failed' | 'cancelled'

@@ -1,49 +1,27 @@
-// In charge of: the shape of what was measured in a finished output.
-// Not in charge of: measuring it (the transcoder), where it is shown (status.ts).
+// In charge of: what is known of the media of a finished output, and what each member means.
+// Not in charge of: its bounds (reportSchemas.ts), measuring it (the transcoder). Imported for its types (errors.ts).
+import type * as z from 'zod'
+import { mediaFacts as measuredFacts } from './reportSchemas.ts'
+import { described } from '../schemaParts.ts'
 
-/** Measured in what was written, never copied from what was asked for. Bitrates count the media of the output, in kbps (1,000 bit/s). */
-export interface MediaFacts {
-  duration_seconds: number
-  /** Of the whole output: its bytes over its duration. Of a master playlist or a manifest: of its highest rendition. */
-  average_bitrate_kbps: number
-  /** The most in one second of a file, or in one segment of segmented output (RFC 8216, 4.3.4.2 BANDWIDTH). */
-  peak_bitrate_kbps: number
-  video: VideoFacts | null
-  audio: AudioFacts[]
-  /** Captions inside of the video ("CC1", "SERVICE1") and text tracks beside it. */
-  captions: { kind: 'embedded' | 'webvtt'; name: string; language: string | null }[]
-  /** Of a master playlist or a manifest: one line for each rendition that a player chooses from. Else left out. */
-  renditions?: {
-    path: string
-    width: number
-    height: number
-    average_bitrate_kbps: number
-    peak_bitrate_kbps: number
-  }[]
-}
+const KBPS = 'kbps (1,000 bit/s)'
 
-export interface VideoFacts {
-  /** "h264", "hevc", "mpeg2video": ffprobe's names. */
-  codec: string
-  /** RFC 6381, as "avc1.64001f"; null where it has no such name (MPEG-2). */
-  codec_string: string | null
-  width: number
-  height: number
-  /** Of the picture as it is shown, "16:9". */
-  display_aspect_ratio: string
-  /** "30000/1001". */
-  frame_rate: string
-  frames_per_second: number
-  scan: 'progressive' | 'interlaced'
-  dynamic_range: 'sdr' | 'hdr10' | 'hlg'
-  bitrate_kbps: number
-}
-
-export interface AudioFacts {
-  /** "aac", "ac3", "mp2". */
-  codec: string
-  channels: number
-  sample_rate: number
-  bitrate_kbps: number
-  language: string | null
-}
+/** Measured in what was written, never copied from what was asked for. */
+export const mediaFacts = described(measuredFacts, {
+  average_bitrate_kbps: `${KBPS}: its size over its duration. Of a master playlist or a manifest: of its highest rendition.`,
+  peak_bitrate_kbps: `${KBPS}: the most in one second of a file, or in one segment of segmented output (RFC 8216, 4.3.4.2).`,
+  'video.codec': 'ffprobe’s name: h264, hevc, mpeg2video.',
+  'video.codec_string': 'RFC 6381; null where the codec has no such name.',
+  'video.display_aspect_ratio': 'Of the video as it is shown, "16:9".',
+  'video.frame_rate': 'A fraction, as "30000/1001".',
+  'video.bitrate_kbps': `${KBPS}.`,
+  'audio.codec': 'aac, ac3 or mp2.',
+  'audio.bitrate_kbps': `${KBPS}.`,
+  captions: 'Captions inside of the video ("CC1", "SERVICE1"), and text tracks beside it.',
+  renditions: 'Of a master playlist or a manifest: the renditions that a player chooses from.',
+  'renditions.average_bitrate_kbps': `${KBPS}.`,
+  'renditions.peak_bitrate_kbps': `${KBPS}.`,
+})
+export type MediaFacts = z.infer<typeof mediaFacts>
+export type VideoFacts = NonNullable<MediaFacts['video']>
+export type AudioFacts = MediaFacts['audio'][number]

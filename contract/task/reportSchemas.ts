@@ -1,9 +1,7 @@
 // In charge of: the form of what a transcoder found out and reports beside its outputs, within bounds: the source, the media of
-// an output, an attempt's log. Tests hold the first two to the types that answers are made of.
+// an output, an attempt's log. The types and the answers come from the same schemas (dryRunEstimate.ts, mediaFacts.ts, answers.ts).
 // Not in charge of: finding it out (transcoder), what a client is shown of it (status.ts, serveLog.ts).
 import * as z from 'zod/mini'
-import type { SourceReport } from './dryRunEstimate.ts'
-import type { MediaFacts } from './mediaFacts.ts'
 
 /** A source of very many streams is told in part: its report is read with every line of a list. */
 export const MAX_SOURCE_BYTES = 32 * 1024
@@ -16,7 +14,9 @@ export const MAX_LOG_BYTES = 256 * 1024
 export const MAX_LOGS = 5
 
 const word = z.string().check(z.maxLength(200))
-const amount = z.number().check(z.gte(0), z.lte(1e15))
+/** Beyond any duration, size or rate. */
+export const MAX_AMOUNT = 1e15
+const amount = z.number().check(z.gte(0), z.lte(MAX_AMOUNT))
 const count = amount.check(z.int())
 const language = z.nullable(word)
 
@@ -61,7 +61,7 @@ export const sourceReport = z.object({
     .check(z.maxLength(MAX_SOURCE_STREAMS)),
   cues: z.nullable(z.object({ pids: z.array(count).check(z.maxLength(MAX_SOURCE_STREAMS)), splice_points: count })),
   other: z.array(z.object({ type: word, codec: word, language })).check(z.maxLength(MAX_SOURCE_STREAMS)),
-}) satisfies z.ZodMiniType<SourceReport>
+})
 
 export const mediaFacts = z.object({
   duration_seconds: amount,
@@ -98,7 +98,7 @@ export const mediaFacts = z.object({
       )
       .check(z.maxLength(32)),
   ),
-}) satisfies z.ZodMiniType<MediaFacts>
+})
 
 /** One attempt of `GET /api/v0/job/<id>/log`. */
 export const attemptLog = z.object({

@@ -58,7 +58,7 @@ const URL_HEADER = 'x-egress-url'
 const REFUSED = { status: 470, header: 'x-egress-refused' }
 const FAILED = { status: 471, header: 'x-egress-failed' }
 
-/** What no further try mends, told to the Worker by the names of its errors (contract/errorCodes.ts). */
+/** What no further try mends, told to the Worker by the names of its errors (contract/errors.ts). */
 const causes: readonly { cause: LastingError; why: string; test: RegExp }[] = [
   { cause: 'host_not_found', why: 'does not exist or has no address', test: /^(ENOTFOUND|ENODATA)$/ },
   // OpenSSL's names for what is wrong with a certificate, and Node's for another host's.

@@ -8,7 +8,7 @@ import { validateJob } from '#contract/job/validateJob.ts'
 import { publishedLimits } from '#contract/limits.ts'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import { embedHtml, sharedMedia } from '#contract/api/sharedMedia.ts'
-import { publicStatus, type StatusFacts } from '#contract/api/status.ts'
+import { publicStatus, type StatusFacts } from '#contract/api/publicStatus.ts'
 
 const BASE = 'https://transcode.example.com'
 const AT = '2026-11-21T10:00:00.000Z'

@@ -1,10 +1,10 @@
 // In charge of: the OpenAPI 3.1 document: operations, schemas and examples put together.
-// Not in charge of: each of them (operations.ts, answerSchemas.ts, examples.ts), where it is served (scripts/buildWeb.ts).
+// Not in charge of: each of them (operations.ts, componentSchemas.ts, examples.ts), where it is served (scripts/buildWeb.ts).
 import { requestErrors, type RequestErrorCode } from '#contract/errorCodes.ts'
 import { errors } from './examples.ts'
 import { operations, type Operation } from './operations.ts'
 import { ref, type Schema } from './schemaParts.ts'
-import { schemas } from './answerSchemas.ts'
+import { schemas } from './componentSchemas.ts'
 
 /** Each with what its operations are for. */
 const tags = {

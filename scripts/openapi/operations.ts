@@ -3,13 +3,16 @@
 import { METADATA } from '#contract/limits.ts'
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from './examples.ts'
-import { answer, ref, text, type Schema } from './schemaParts.ts'
+import type { AnswerName } from './answerSchemas.ts'
+import { ref, text, type Schema } from './schemaParts.ts'
 
 interface Media {
   /** A range where a file has the type that it was stored with. */
   type: string
   schema: Schema
   example?: unknown
+  /** Of JSON: what answerSchemas.ts calls its shape. */
+  shape?: AnswerName
 }
 
 export interface Operation {
@@ -34,7 +37,12 @@ export interface Operation {
   curl: string
 }
 
-const json = (name: string, one: unknown) => ({ type: 'application/json', schema: ref(name), example: one })
+const json = (shape: AnswerName, one: unknown) => ({
+  type: 'application/json',
+  schema: ref(shape),
+  example: one,
+  shape,
+})
 /** Bytes under the type that they were sent or made with. */
 const bytes = { type: '*/*', schema: {} }
 const binary: Schema = { ...text, format: 'binary' }
@@ -355,11 +363,7 @@ export const operations: Record<string, Operation> = {
     description: 'Each webhook of the job with every attempt to deliver it.',
     auth: 'jobs',
     status: 200,
-    answers: {
-      type: 'application/json',
-      schema: answer({ deliveries: { type: 'array', items: ref('Delivery') } }),
-      example: { deliveries: [example.delivery] },
-    },
+    answers: json('DeliveryList', { deliveries: [example.delivery] }),
     errors: ['not_found'],
     curl: jobs('/$JOB/webhooks'),
   },
@@ -616,11 +620,7 @@ export const operations: Record<string, Operation> = {
     description: 'Accounts that have a key, with their quotas.',
     auth: 'admin',
     status: 200,
-    answers: {
-      type: 'application/json',
-      schema: answer({ accounts: { type: 'array', items: ref('Account') } }),
-      example: { accounts: [example.account] },
-    },
+    answers: json('AccountList', { accounts: [example.account] }),
     errors: [],
     curl: admin('/api/v0/accounts'),
   },

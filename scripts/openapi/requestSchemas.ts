@@ -1,5 +1,5 @@
 // In charge of: the schemas of a request, as the schema says it that validates them.
-// Not in charge of: answers (answerSchemas.ts).
+// Not in charge of: answers (componentSchemas.ts).
 import * as z from 'zod/mini'
 import { AUDIO_PROFILES, METADATA, VIDEO_PROFILES } from '#contract/limits.ts'
 import {

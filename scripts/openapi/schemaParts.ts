@@ -4,12 +4,16 @@ export type Schema = { description?: string; [name: string]: unknown }
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 export const text: Schema = { type: 'string' }
-export const time: Schema = { type: 'string', format: 'date-time' }
-export const count: Schema = { type: 'integer', minimum: 0 }
 export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] })
 
-/** @param optional members that an answer may leave out */
-export function answer<K extends string>(properties: Record<K, Schema>, optional: readonly NoInfer<K>[] = []): Schema {
-  const required = (Object.keys(properties) as K[]).filter((name) => !optional.includes(name))
-  return { type: 'object', properties, required }
+/** `type: ["integer", "null"]` for a number, a flag or plain text that may be null: clients read it better than `anyOf`. */
+export function foldNull(schema: Schema): void {
+  const [one, other, ...more] = (schema['anyOf'] ?? []) as (Schema | undefined)[]
+  if (one === undefined || other?.['type'] !== 'null' || more.length > 0) return
+  const { type, ...rest } = one
+  if (!isPlain(type) || 'enum' in rest || 'format' in rest) return
+  delete schema['anyOf']
+  Object.assign(schema, { type: [type, 'null'], ...rest })
 }
+
+const isPlain = (type: unknown): boolean => ['string', 'number', 'integer', 'boolean'].some((plain) => plain === type)

@@ -1,26 +1,56 @@
-// In charge of: the types of the contract that the validating library computes, written out for the package.
+// In charge of: the types of the contract that come from schemas, written out for the package.
 // Not in charge of: the request (client/jobRequest.ts), everything that is an interface already.
 import * as z from 'zod/mini'
-import { publicEvent } from '#contract/api/events.ts'
+import { jobConfig, presetJob } from '#contract/api/answers.ts'
 import { audioProfile, credential, jobFields, PROVIDERS, videoProfile } from '#contract/job/requestSchema.ts'
+import { WARNING_CODES, warningCode } from '#contract/warningCodes.ts'
+import { answerSchemas } from '../openapi/answerSchemas.ts'
+import { ref, type Schema } from '../openapi/schemaParts.ts'
 import { declarationOf } from './schemaTypes.ts'
-import type { Schema } from '../openapi/schemaParts.ts'
 
 const outputOf = (schema: z.core.$ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema
 
-const interfaces: Readonly<Record<string, z.core.$ZodType>> = {
+const request: Readonly<Record<string, z.core.$ZodType>> = {
   JobFields: jobFields,
   VideoProfileFields: videoProfile,
   AudioProfileFields: audioProfile,
   CredentialFields: credential,
-  PublicEvent: publicEvent,
 }
 
+/** Names of types that the OpenAPI document shortens. */
+const inTypeScript: Readonly<Record<string, string>> = {
+  EstimatedOutput: 'FileReport',
+  EstimatedRange: 'Range',
+  Event: 'PublicEvent',
+  Events: 'EventList',
+  Output: 'PublicOutput',
+  Source: 'SourceReport',
+  Status: 'PublicStatus',
+}
+const typeOf = (name: string): string => inTypeScript[name] ?? name
+const typeAt = (address: string): string => typeOf(address.split('/').at(-1) ?? address)
+
+/** Types that are more than JSON Schema says. */
+const named = new Map<z.core.$ZodType, Schema>([
+  [jobConfig, ref('JobConfig')],
+  [presetJob, { type: 'object' }],
+  [warningCode, ref('WarningCode')],
+])
+
+const unionOf = (name: string, values: readonly string[]): string =>
+  `type ${name} = ${values.map((each) => `'${each}'`).join(' | ')};`
+
+/** By name, without `export`. */
 export function writtenOut(): Map<string, string> {
-  const made = Object.entries(interfaces).map(([name, schema]): [string, string] => [
+  const write = (name: string, schema: Schema): [string, string] => [
     name,
-    declarationOf(name, outputOf(schema)).replace('export ', '').trimEnd(),
+    declarationOf(name, schema, typeAt).replace('export ', '').trimEnd(),
+  ]
+  return new Map([
+    ...Object.entries(request).map(([name, schema]) => write(name, outputOf(schema))),
+    ...Object.entries(answerSchemas(named)).map(([name, schema]) => write(typeOf(name), schema)),
+    ['Provider', unionOf('Provider', PROVIDERS)],
+    ['WarningCode', unionOf('WarningCode', WARNING_CODES)],
   ])
-  return new Map([...made, ['Provider', `type Provider = ${PROVIDERS.map((each) => `'${each}'`).join(' | ')};`]])
 }

@@ -44,13 +44,21 @@ export async function flatDeclarations(entry: string, places: Places): Promise<s
     return null
   }
   const keep = async (path: string, wanted: string): Promise<string | null> => {
+    const written = places.replaced.get(wanted)
+    if (written !== undefined) {
+      if (kept.has(wanted)) return wanted
+      kept.set(wanted, { path, text: written })
+      const origin = (await resolve(path, wanted))?.module.path ?? path
+      for (const other of identifiersOf(written)) if (other !== wanted) await keep(origin, other)
+      return wanted
+    }
     const found = await resolve(path, wanted)
     if (!found) return null
     const { module, name } = found
     const there = kept.get(name)
     if (there && there.path !== module.path) throw new Error(`${name} is in ${there.path} and in ${module.path}.`)
     if (there) return name
-    const text = places.replaced.get(name) ?? module.declared.get(name) ?? ''
+    const text = module.declared.get(name) ?? ''
     if (/\bz\.\w/.test(text)) throw new Error(`${name} of ${module.path} is a type of the validating library.`)
     kept.set(name, { path: module.path, text })
     for (const other of identifiersOf(text)) if (other !== name) await keep(module.path, other)

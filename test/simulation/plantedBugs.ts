@@ -321,7 +321,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: '100 before success',
-    file: 'contract/api/status.ts',
+    file: 'contract/api/publicStatus.ts',
     find: 'xfer_progress: percent(stored * transcoded, success)',
     put: 'xfer_progress: percent(stored * transcoded, success || transcoded >= 1)',
     seeds: 500,

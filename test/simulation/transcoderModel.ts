@@ -1,7 +1,7 @@
 // In charge of: a model of transcoder/server/controlServer.ts and transcoder/pipeline/runTask.ts as the Worker sees them: what is asked of the task
 // door, in which order, again after no answer, and how it ends.
 // Not in charge of: media.
-import type { JobError } from '#contract/errorCodes.ts'
+import type { JobError } from '#contract/errors.ts'
 import type { FinishPost, ProgressPost } from '#contract/task/protocol.ts'
 import { type Process, settled } from './virtualClock.ts'
 import type { Program } from './program.ts'

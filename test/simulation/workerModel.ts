@@ -1,7 +1,7 @@
 // In charge of: the Worker around its real classes: Durable Objects that come and go, alarms, the queue, and a model of the
 // requests that clients and transcoders send, of the queue's consumer and of the sweep.
 // Not in charge of: what the monitor, a commit, a transition or the scheduler does: that is the service's own code (productionCode.ts).
-import type { JobError } from '#contract/errorCodes.ts'
+import type { JobError } from '#contract/errors.ts'
 import type { TaskEvent } from '#contract/task/lifecycle.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import type { FinishPost, ProgressPost, ProgressReply } from '#contract/task/protocol.ts'

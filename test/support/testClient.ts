@@ -4,7 +4,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PublicEvent } from '#contract/api/events.ts'
+import { expectDescribed } from '../../scripts/openapi/strictAnswers.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { JOB_PATIENCE_MS, PATIENCE_MS } from './timeouts.ts'
 
@@ -34,12 +35,15 @@ export class Client {
     )
   }
 
-  call(path: string, init: RequestInit & { password?: string } = {}): Promise<Response> {
+  /** Each JSON answer is held against the document. */
+  async call(path: string, init: RequestInit & { password?: string } = {}): Promise<Response> {
     const user = Buffer.from(`${this.apiKey}:${init.password ?? ''}`).toString('base64')
-    return fetch(this.base + path, {
+    const response = await fetch(this.base + path, {
       ...init,
       headers: { ...(init.headers as Record<string, string>), authorization: `Basic ${user}` },
     })
+    await expectDescribed(init.method ?? 'GET', path, response)
+    return response
   }
 
   async upload(path: string): Promise<string> {

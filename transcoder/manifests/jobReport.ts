@@ -1,6 +1,6 @@
 // In charge of: job.json: what a job was made of and what it made, for people and machines long after the service forgot it.
 // Not in charge of: measuring any of it; keeping secrets out of the configuration (contract/job/redact.ts does).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { WrittenObject } from '#contract/task/protocol.ts'
 import type { AudioTrack, Presentation, TextTrack, VideoTrack } from './presentation/presentation.ts'
 import { averageRate, peakRate, presentationTarget } from './presentation/segmentBitrates.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: packets and their order (mux/).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { open } from 'node:fs/promises'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { ServiceSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '../errors.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'

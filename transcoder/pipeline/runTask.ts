@@ -1,7 +1,8 @@
 // In charge of: THE PIPELINE: one attempt at one task, from the door and back to it, and how every ending is told.
 // Not in charge of: any of its steps.
 import { join } from 'node:path'
-import { mergeWarnings, type Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
+import { mergeWarnings } from '#contract/job/findings.ts'
 import { inputProvider, toSpec } from '#contract/job/validateJob.ts'
 import {
   SUPPORTED_PROTOCOLS,

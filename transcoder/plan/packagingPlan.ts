@@ -2,7 +2,7 @@
 // Not in charge of: how a rendition's pictures look (planJob.ts), spelling it as argv (argv/segmentArgs.ts), cutting (transcoder/segmenter).
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
 import type { Rational } from '../formats/rational.ts'

@@ -1,6 +1,6 @@
 // In charge of: turning a job and a probed source into a complete plan, or into the one reason why it cannot be done.
 // Not in charge of: the wire (contract/job/validateJob.ts), argv (argv/ffmpegArgs.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import { outputPath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudio, warnSilentProfiles } from './audio/audioTracks.ts'

@@ -1,6 +1,6 @@
 // In charge of: what a job is that asks for pictures of a source without any: its audio files, where it wants some, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'

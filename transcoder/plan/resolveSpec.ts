@@ -1,7 +1,7 @@
 // In charge of: what of a job depends on what the source has: optional audio, the rungs of ladder "auto", profiles that would
 // be upscaled. Everything behind it plans a job that says all of it.
 // Not in charge of: choosing rungs (video/ladder.ts), judging sizes (video/upscaling.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { countAudio } from './audio/audioTracks.ts'
 import { rungsOf } from './video/ladder.ts'

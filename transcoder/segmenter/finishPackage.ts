@@ -2,7 +2,7 @@
 // Not in charge of: the manifests' texts (package/), putting them in their places (the Worker's commit).
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { copyUnknown } from '#contract/job/redact.ts'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task/protocol.ts'
 import { TaskError } from '../errors.ts'

@@ -3,6 +3,8 @@
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { Account, AccountList } from '#contract/api/administration.ts'
+import { quotas } from '#contract/api/requestBodies.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { settings } from '../env.ts'
@@ -13,17 +15,6 @@ import { invalidBody, notFound } from '../http/requestError.ts'
 import { problemsOf } from '../http/validationErrors.ts'
 
 const MAX_BODY = 16 * 1024
-
-/** Null = the deployment's default. */
-const whole = z._default(z.nullable(z.number().check(z.int(), z.gte(0), z.lte(1_000_000))), null)
-/** Of stored uploads; 0 = none may be. */
-export const bytes = z.nullable(z.number().check(z.int(), z.gte(0)))
-const quotas = z.strictObject({
-  max_active_jobs: whole,
-  max_running: whole,
-  max_stored_upload_bytes: z._default(bytes, null),
-  weight: z._default(z.number().check(z.gte(0.01), z.lte(100)), 1),
-})
 
 const orDefault = {
   expects: 'a whole number from 0 to 1000000, or null for the default',
@@ -42,7 +33,10 @@ const name = z.object({ account: z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,
 
 export const accounts = new Hono<AppEnv>()
   .use(authenticate('admin'))
-  .get('/', async (c) => c.json({ accounts: (await listAccounts(c.env.DB)).map((row) => publicAccount(c.env, row)) }))
+  .get('/', async (c) => {
+    const accounts = (await listAccounts(c.env.DB)).map((row) => publicAccount(c.env, row))
+    return c.json({ accounts } satisfies AccountList)
+  })
   .put(
     '/:account',
     zValidator('param', name, (result) => {
@@ -60,7 +54,7 @@ export const accounts = new Hono<AppEnv>()
     },
   )
 
-function publicAccount(env: Env, row: AccountRow) {
+function publicAccount(env: Env, row: AccountRow): Account {
   return {
     account: row.account,
     max_active_jobs: row.max_active_jobs ?? settings(env).maxActiveJobs,

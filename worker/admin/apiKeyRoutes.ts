@@ -3,7 +3,8 @@
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import type { Key } from '#contract/api/answers.ts'
+import type { Key, KeyList } from '#contract/api/administration.ts'
+import { keyChange, newKey } from '#contract/api/requestBodies.ts'
 import { MAX_LENGTH } from '#contract/limits.ts'
 import { authenticate, hashKey } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
@@ -16,33 +17,9 @@ import { invalidBody, notFound } from '../http/requestError.ts'
 import type { Expectations } from '../http/validationErrors.ts'
 import { problemsOf } from '../http/validationErrors.ts'
 import { toBase64Url } from '../secrets/hmac.ts'
-import { byteBound, bytes } from './accountRoutes.ts'
+import { byteBound } from './accountRoutes.ts'
 
 const MAX_BODY = 16 * 1024
-
-const label = z.string().check(z.maxLength(100))
-const perMinute = z.nullable(z.number().check(z.int(), z.gte(1), z.lte(1_000_000)))
-const priority = z.number().check(z.int(), z.gte(-10), z.lte(10))
-const webhook = z.nullable(z.string().check(z.minLength(1), z.maxLength(MAX_LENGTH.address)))
-
-const newKey = z.strictObject({
-  account: z._default(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/)), 'default'),
-  label: z._default(label, ''),
-  scopes: z._default(z.array(z.enum(['jobs', 'admin'])).check(z.minLength(1)), ['jobs']),
-  requests_per_minute: z._default(perMinute, null),
-  priority: z._default(priority, 0),
-  max_stored_upload_bytes: z._default(bytes, null),
-  webhook_url: z._default(webhook, null),
-})
-
-/** Whose it is and what it may do stays: that would be another key. */
-const change = z.strictObject({
-  label: z.optional(label),
-  requests_per_minute: z.optional(perMinute),
-  priority: z.optional(priority),
-  max_stored_upload_bytes: z.optional(bytes),
-  webhook_url: z.optional(webhook),
-})
 
 type Wish = z.infer<typeof newKey>
 
@@ -77,11 +54,11 @@ export const keys = new Hono<AppEnv>()
     const wish = read(c.env, newKey, (await readJson(c, MAX_BODY)).value, expectations)
     return c.json(await issue(c.env, wish), 201)
   })
-  .get('/', async (c) => c.json({ keys: (await listKeys(c.env.DB)).map(publicKey) }))
+  .get('/', async (c) => c.json({ keys: (await listKeys(c.env.DB)).map(publicKey) } satisfies KeyList))
   .patch('/:id', named, async (c) => {
     const { env } = c
     const { id, account } = await inUse(env, c.req.valid('param').id)
-    const { webhook_url: address, ...wish } = read(env, change, (await readJson(c, MAX_BODY)).value, changeable)
+    const { webhook_url: address, ...wish } = read(env, keyChange, (await readJson(c, MAX_BODY)).value, changeable)
     const hook = address === undefined ? {} : await keepHook(env, account, id, address)
     const row = await changeKey(env.DB, id, { ...wish, ...hook })
     if (!row) throw notFound()
@@ -150,7 +127,7 @@ function publicKey(row: KeyRow) {
     id: row.id,
     account: row.account,
     label: row.label,
-    scopes: row.scopes.split(','),
+    scopes: row.scopes.split(',') as Key['scopes'],
     requests_per_minute: row.requests_per_minute,
     priority: row.priority,
     max_stored_upload_bytes: row.max_stored_upload_bytes,

@@ -1,7 +1,7 @@
 // In charge of: sealing again, with the newest key of the ring and for the job's addresses, what an older key or an older
 // version sealed: a batch at a time, from wherever the last one stopped. Afterwards the older key may leave VAULT_KEYS.
 // Not in charge of: the envelope (vault.ts).
-import type { VaultRotation } from '#contract/api/answers.ts'
+import type { VaultRotation } from '#contract/api/administration.ts'
 import type { JobConfig } from '#contract/job/validateJob.ts'
 import { hookOf, keepHook } from '../webhooks/webhookAddress.ts'
 import { listSealedWithOthers, replaceSealed } from '../db/jobs.ts'

@@ -1,5 +1,6 @@
 // In charge of: the SQL of webhook deliveries, one statement a function.
 // Not in charge of: sending them (webhooks.ts).
+import type { Delivery } from '#contract/api/answers.ts'
 import type { TaskLife } from '#contract/task/lifecycle.ts'
 
 /** One try. */
@@ -13,7 +14,7 @@ export interface Try {
 export interface WebhookRow {
   id: string
   job: number
-  event: string
+  event: Delivery['event']
   state: 'pending' | 'delivered' | 'failed'
   tries: number
   next_at: number

@@ -2,7 +2,6 @@
 // Durable Objects. Nothing of it stays.
 // Not in charge of: stores of customers.
 import type { Check } from '#contract/api/diagnosis.ts'
-import { CRON_LATE_MS } from '#contract/api/diagnosis.ts'
 import { courierOf, monitorOf } from '../scheduler/applyEvent.ts'
 import { listMigrations, placeProbe, removeProbe, seenAt, SWEEP } from '../db/lastSeen.ts'
 import { resumable } from '../uploads/tus/resumableUpload.ts'
@@ -13,6 +12,8 @@ import type { ProbeMessage } from '../scheduler/queueProbe.ts'
 /** Whatever made a probe is over by then. */
 const PROBE_LIFE_MS = 3600_000
 const LOOK_MS = 100
+/** A cron that rings every minute is late after this. */
+const CRON_LATE_MS = 3 * 60_000
 const NOBODY = 'diagnosis'
 
 const MIGRATE = 'Apply them: npx wrangler d1 migrations apply DB --remote (local mode: npm start does it).'

@@ -1,8 +1,9 @@
 // In charge of: turning every failure into the one error shape, once.
-// Not in charge of: which codes exist (contract/errorCodes.ts).
+// Not in charge of: which codes exist (contract/errors.ts).
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { Problem, RequestErrorCode } from '#contract/errorCodes.ts'
+import type { RequestErrorCode } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { requestErrors } from '#contract/errorCodes.ts'
 
 export interface RequestErrorOptions {

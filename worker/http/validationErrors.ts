@@ -1,6 +1,6 @@
 // In charge of: saying what is wrong with a query, or with a small body of the administration, in whole sentences.
 // Not in charge of: the request of a job (contract/job/validateJob.ts).
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { isMembers, own, showName } from '#contract/job/fieldReader.ts'
 import { showValue } from '#contract/job/redact.ts'
 import { RequestError } from './requestError.ts'

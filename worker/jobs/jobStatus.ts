@@ -1,12 +1,12 @@
 // In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
 // Not in charge of: its shape (contract/api/status.ts).
-import type { JobError, Warning } from '#contract/errorCodes.ts'
+import type { JobError, Warning } from '#contract/errors.ts'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
 import type { JobConfig } from '#contract/job/validateJob.ts'
 import { outputProvider } from '#contract/job/validateJob.ts'
 import { placesOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
-import { publicStatus } from '#contract/api/status.ts'
+import { publicStatus } from '#contract/api/publicStatus.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'

@@ -1,8 +1,8 @@
 // In charge of: what a repeated job is made of: the first one's configuration with its sealed part, or with what the
 // request brings anew.
 // Not in charge of: putting it into the ledger (createJob.ts), the first job, which stays as it ended (I2).
-import * as z from 'zod/mini'
-import type { Warning } from '#contract/errorCodes.ts'
+import { retry } from '#contract/api/requestBodies.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/validateJob.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
@@ -13,16 +13,6 @@ import { invalidBody, RequestError } from '../http/requestError.ts'
 import { problemsOf } from '../http/validationErrors.ts'
 import { secretsOf } from '../storage/jobStores.ts'
 import { StoreError } from '../storage/objectStore.ts'
-
-const address = z.optional(z.nullable(z.string()))
-
-/** Everything that the service does not keep in clear may be brought anew; the rest of a job is repeated as it is. */
-const retryBody = z.strictObject({
-  cloud_credentials: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
-  input: address,
-  logo_url: address,
-  webhook_url: address,
-})
 
 const text = { expects: 'a string, or left out' }
 const expectations = {
@@ -58,7 +48,7 @@ export async function repetitionOf(
       'The job has completed, so there is nothing to retry. Create a new job instead.',
     )
   }
-  const parsed = retryBody.safeParse(body)
+  const parsed = retry.safeParse(body)
   if (!parsed.success) {
     throw invalidBody(problemsOf(parsed.error.issues, body, expectations))
   }

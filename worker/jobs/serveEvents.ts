@@ -1,6 +1,7 @@
 // In charge of: a job's timeline (`GET /api/v0/job/<id>/events`): JSON for people, Server-Sent Events for who follows it.
 // Not in charge of: pushing (eventStream.ts, in the job's monitor).
 import type { Context } from 'hono'
+import type { EventList } from '#contract/api/answers.ts'
 import { eventText, publicEvents } from '#contract/api/events.ts'
 import { monitorOf } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -14,7 +15,8 @@ export async function serveEvents(c: Context<AppEnv>, job: JobWithTask): Promise
   if (!found) throw notFound()
   const events = publicEvents(found.timeline)
   const over = found.finished_at !== null
-  if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) return c.json({ events, job_completed: over })
+  if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? ''))
+    return c.json({ events, job_completed: over } satisfies EventList)
 
   const after = lastEventId(c.req.header('last-event-id'))
   if (!over) {

@@ -2,8 +2,9 @@
 // without the transcoder.
 // Not in charge of: whether the attempt was allowed to finish (the guarded UPDATE running → committing), nor when it is
 // tried again (jobMonitor.ts, which also sees to it that only one commit of a job runs at a time).
-import type { JobError, JobErrorCode, Warning } from '#contract/errorCodes.ts'
-import { mergeWarnings } from '#contract/errorCodes.ts'
+import type { JobErrorCode } from '#contract/errorCodes.ts'
+import type { JobError, Warning } from '#contract/errors.ts'
+import { mergeWarnings } from '#contract/job/findings.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task/protocol.ts'
 import { answerTo, detailsOf, fieldOf } from '../storage/jobErrorMapping.ts'

@@ -1,9 +1,9 @@
 // In charge of: the clients that follow one job (Server-Sent Events): what each has been sent, pings, their end.
 // Not in charge of: what an event is (contract/api/events.ts); where it is kept (db/tasks.ts).
-import type { PublicEvent } from '#contract/api/events.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
 import { eventText } from '#contract/api/events.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
-import { publicFigures } from '#contract/api/status.ts'
+import { publicFigures } from '#contract/api/publicStatus.ts'
 import type { Live } from './jobProgress.ts'
 
 /** What the ledger knows; null = the job is gone. */

@@ -1,5 +1,6 @@
 // In charge of: what the service says about itself: health and published limits.
 import { Hono } from 'hono'
+import type { Health } from '#contract/api/administration.ts'
 import { publishedLimits } from '#contract/limits.ts'
 import { countSilent } from './transcoderHealth.ts'
 import { settings } from '../env.ts'
@@ -42,7 +43,7 @@ export const service = new Hono<AppEnv>()
         transcoders_silent: silent,
         transcoders: transcoderUrls.length > 0 ? 'local' : 'containers',
         egress,
-      },
+      } satisfies Health,
       missing.length === 0 ? 200 : 503,
     )
   })

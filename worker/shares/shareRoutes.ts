@@ -1,9 +1,8 @@
 // In charge of: what the owner of a job does with its shares: make one, list them, revoke one.
 // Not in charge of: what their holders see (sharedPageRoutes.ts).
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
-import { isCleanText } from '#contract/job/paths/inputAddress.ts'
 import type { Share, ShareList } from '#contract/api/answers.ts'
+import { newShare } from '#contract/api/requestBodies.ts'
 import type { JobConfig } from '#contract/job/validateJob.ts'
 import { outputProvider } from '#contract/job/validateJob.ts'
 import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
@@ -24,16 +23,6 @@ import { outputsEnd } from '../jobs/jobStatus.ts'
 
 const MAX_SHARE_BYTES = 16 * 1024
 
-const shareBody = z.strictObject({
-  title: z.optional(
-    z.pipe(
-      z.string().check(z.trim(), z.minLength(1), z.maxLength(SHARE_TITLE_LENGTH)),
-      z.string().check(z.refine((text) => isCleanText(text))),
-    ),
-  ),
-  expires_in_seconds: z.optional(z.int().check(z.gte(SHARE_SECONDS.minimum), z.lte(SHARE_SECONDS.maximum))),
-})
-
 const expectations = {
   title: { expects: `a string of 1 to ${SHARE_TITLE_LENGTH} characters without control characters, or left out` },
   expires_in_seconds: {
@@ -44,17 +33,16 @@ const expectations = {
 
 export async function createShare(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
   const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
-  const parsed = shareBody.safeParse(value)
+  const parsed = newShare.safeParse(value)
   if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
   const now = Date.now()
   const end = shareableUntil(job, now)
-  const seconds = parsed.data.expires_in_seconds ?? SHARE_SECONDS.maximum
   const row: ShareRow = {
     id: newShareId(),
     job: job.id,
     title: parsed.data.title ?? titleOf(job),
     created_at: now,
-    expires_at: Math.min(now + seconds * 1000, end),
+    expires_at: Math.min(now + parsed.data.expires_in_seconds * 1000, end),
   }
   if (!(await insertShare(c.env.DB, row, MAX_SHARES))) {
     if (!(await findJob(c.env.DB, job.account, job.id))) throw notFound()

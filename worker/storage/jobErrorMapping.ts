@@ -1,5 +1,5 @@
 // In charge of: what a store's error is to a job: its code, the HTTP status on the task door, and the details that go along.
-// Not in charge of: noticing it (storage/), what a job error does (contract/errorCodes.ts, lifecycle.ts).
+// Not in charge of: noticing it (storage/), what a job error does (contract/errors.ts, lifecycle.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { isLasting } from '#contract/errorCodes.ts'
 import type { StoreError, StoreErrorCode } from './objectStore.ts'

@@ -1,8 +1,8 @@
 // In charge of: the end of a dry run at the task door: the estimate is kept with the job, and the job has succeeded.
 // Not in charge of: who may call (taskRoutes.ts), whether it still may (contract/task/lifecycle.ts), what an estimate says.
 import type { Context } from 'hono'
-import { mergeWarnings } from '#contract/errorCodes.ts'
-import type { Warning } from '#contract/errorCodes.ts'
+import { mergeWarnings } from '#contract/job/findings.ts'
+import type { Warning } from '#contract/errors.ts'
 import { estimatePost, MAX_ESTIMATE_BYTES } from '#contract/task/protocol.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { apply } from '../scheduler/applyEvent.ts'

@@ -1,8 +1,8 @@
 // In charge of: issuing and revoking upload tokens (`/api/v0/uploads/tokens`).
 // Not in charge of: what a token lets do (authenticateUpload.ts).
 import { Hono } from 'hono'
-import * as z from 'zod/mini'
 import type { UploadToken } from '#contract/api/answers.ts'
+import { newUploadToken } from '#contract/api/requestBodies.ts'
 import { MAX_RESUMABLE_BYTES, UPLOAD_TOKENS } from '#contract/limits.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readOptionalJson } from '../http/jsonBody.ts'
@@ -17,13 +17,6 @@ import { configuredKeyHash, uploadToken } from './authenticateUpload.ts'
 
 const MAX_BODY = 16 * 1024
 const { max_files: files, expires_in_seconds: life, name_characters: NAME } = UPLOAD_TOKENS
-
-const wish = z.strictObject({
-  max_bytes: z._default(z.number().check(z.int(), z.gte(1), z.lte(MAX_RESUMABLE_BYTES)), MAX_RESUMABLE_BYTES),
-  max_files: z._default(z.number().check(z.int(), z.gte(files.minimum), z.lte(files.maximum)), files.default),
-  expires_in_seconds: z._default(z.number().check(z.int(), z.gte(life.minimum), z.lte(life.maximum)), life.default),
-  name: z._default(z.string().check(z.regex(new RegExp(`^${UPLOAD_TOKENS.name_pattern}$`, 'u'))), ''),
-})
 
 const between = ({ minimum, maximum }: { minimum: number; maximum: number }) => ({
   expects: `a whole number from ${minimum} to ${maximum}`,
@@ -41,7 +34,7 @@ export const tokens = new Hono<AppEnv>()
   .use(authenticate('jobs'))
   .post('/', async (c) => {
     const { value } = await readOptionalJson(c, MAX_BODY)
-    const parsed = wish.safeParse(value)
+    const parsed = newUploadToken.safeParse(value)
     if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
     const { max_bytes, max_files, expires_in_seconds, name } = parsed.data
     const [now, keyId] = [Date.now(), c.get('keyId')]

@@ -3,7 +3,7 @@
 // waits for the answer of a delivery.
 // Not in charge of: its form in a job (contract/job/validateJob.ts), what its name resolves to (each delivery asks again: webhookDelivery.ts).
 import { parseHttp } from '#contract/job/paths/inputAddress.ts'
-import type { Problem, Warning } from '#contract/errorCodes.ts'
+import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/validateJob.ts'
 import { isRedacted, redactAddress, WITHOUT_QUERY } from '#contract/job/redact.ts'
 import { settings } from '../env.ts'

@@ -1,6 +1,6 @@
 // In charge of: sending what a job's owner asked to be told: signed, through the guard, bounded in time and size.
 // Not in charge of: when (webhookScheduler.ts), what it says (contract/api/webhookMessage.ts).
-import type { JobError } from '#contract/errorCodes.ts'
+import type { JobError } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 import { nextTryIn, webhookBody } from '#contract/api/webhookMessage.ts'

@@ -2,6 +2,8 @@
 // Not in charge of: sending (webhookRoutes.ts).
 import type { Context } from 'hono'
 import { Hono } from 'hono'
+import type { NewWebhookSecret, WebhookSecret } from '#contract/api/administration.ts'
+import type { Delivery, DeliveryList } from '#contract/api/answers.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { courierOf } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -12,7 +14,7 @@ import { listWebhooks, replayWebhook } from '../db/webhooks.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { addressOf, OVERLAP_MS, webhookSecret } from './webhookDelivery.ts'
 
-const time = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+const time = (at: number): string => new Date(at).toISOString()
 
 export const webhooks = new Hono<AppEnv>()
   .use(authenticate('jobs'))
@@ -24,18 +26,20 @@ export const webhooks = new Hono<AppEnv>()
   .post('/secret/rotate', async (c) => {
     const now = Date.now()
     const generation = await rotateWebhookSecret(c.env.DB, c.get('account'), now)
-    return c.json({ secret: await webhookSecret(c.env, c.get('account'), generation), ...secretFacts(now) }, 201)
+    const secret = await webhookSecret(c.env, c.get('account'), generation)
+    return c.json({ secret, ...secretFacts(now) } satisfies NewWebhookSecret, 201)
   })
 
-function secretFacts(rotatedAt: number | null) {
+function secretFacts(rotatedAt: number | null): WebhookSecret {
   return {
-    rotated_at: time(rotatedAt),
-    previous_valid_until: time(rotatedAt === null ? null : rotatedAt + OVERLAP_MS),
+    rotated_at: rotatedAt === null ? null : time(rotatedAt),
+    previous_valid_until: rotatedAt === null ? null : time(rotatedAt + OVERLAP_MS),
   }
 }
 
 export async function serveDeliveries(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
-  return c.json({ deliveries: (await listWebhooks(c.env.DB, job.id)).map(publicDelivery) })
+  const deliveries = (await listWebhooks(c.env.DB, job.id)).map(publicDelivery)
+  return c.json({ deliveries } satisfies DeliveryList)
 }
 
 export async function replay(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
@@ -52,7 +56,7 @@ export async function replay(c: Context<AppEnv>, job: JobWithTask): Promise<Resp
   return c.json(row ? publicDelivery(row) : {}, 202)
 }
 
-function publicDelivery(row: WebhookRow) {
+function publicDelivery(row: WebhookRow): Delivery {
   return {
     id: row.id,
     event: row.event,

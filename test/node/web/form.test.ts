@@ -247,7 +247,7 @@ describe('the terms of a key', () => {
   const key = {
     id: 'sp_1',
     account: 'default',
-    scopes: ['jobs'],
+    scopes: ['jobs' as const],
     label: 'x',
     requests_per_minute: 60,
     priority: 0,

@@ -5,6 +5,7 @@ import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
 import { apply } from '../../../worker/scheduler/applyEvent.ts'
 import { sweep } from '../../../worker/reconciler.ts'
 import { call, job, post } from '../support/apiClient.ts'
+import { estimate as found } from '../support/taskPlan.ts'
 import type { Attempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
 import { moveClock, started, status, transcoders } from '../support/jobFixture.ts'
@@ -16,7 +17,6 @@ async function create(path = DRY, init: { headers?: Record<string, string> } = {
   return { http: response.status, ...(await response.json<any>()) }
 }
 
-const found = { version: 1, plan: { outputs: [] } }
 function estimate(attempt: Attempt, change: Record<string, unknown> = {}): Promise<Response> {
   const warnings = [{ code: 'deinterlaced', field: 'videoProfiles[0]', message: 'so it is' }]
   const progress = { ...noProgress, phase: 'probing' }

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
-import { publicEvent } from '#contract/api/events.ts'
+import { publicEvent } from '#contract/api/answers.ts'
 import { MAX_FOLLOWERS } from '#contract/limits.ts'
 import { PATIENCE_MS } from '../../support/timeouts.ts'
 import type { JobMonitor } from '../../../worker/monitor/jobMonitor.ts'

@@ -1,5 +1,6 @@
 // In charge of: how tests speak to the real app, and a stand-in transcoder behind the dispatch seam.
 import { exports } from 'cloudflare:workers'
+import { expectDescribed } from '../../../scripts/openapi/strictAnswers.ts'
 
 export const KEY = 'test-only-api-key'
 export const BASE = 'https://service.test'
@@ -8,10 +9,13 @@ export function basic(user: string, password = ''): string {
   return `Basic ${btoa(`${user}:${password}`)}`
 }
 
-export function call(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
+/** Each JSON answer is held against the document: no test sees a member that it does not list. */
+export async function call(path: string, init: RequestInit & { key?: string } = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   if (!headers.has('authorization')) headers.set('authorization', basic(init.key ?? KEY))
-  return exports.default.fetch(new Request(BASE + path, { ...init, headers, redirect: 'manual' }))
+  const response = await exports.default.fetch(new Request(BASE + path, { ...init, headers, redirect: 'manual' }))
+  await expectDescribed(init.method ?? 'GET', path, response)
+  return response
 }
 
 export function post(path: string, body: unknown, init: RequestInit & { key?: string } = {}): Promise<Response> {

@@ -1,4 +1,5 @@
-// In charge of: a plan as a transcoder posts it, for jobs of the tests.
+// In charge of: a plan and an estimate as a transcoder posts them, for jobs of the tests.
+import type { Estimate } from '#contract/task/dryRunEstimate.ts'
 import type { TaskPlan } from '#contract/task/planSchema.ts'
 
 const video: TaskPlan['outputs'][number]['video'] = {
@@ -75,4 +76,30 @@ export function plan(path = 'film.mp4', change: Partial<TaskPlan> = {}): TaskPla
     warnings: [],
     ...change,
   }
+}
+
+/** Of a source that does not say how long it is. */
+export const estimate: Estimate = {
+  version: 1,
+  probe: {
+    formats: ['mpegts'],
+    duration_seconds: null,
+    size_bytes: null,
+    bitrate_kbps: null,
+    video: null,
+    audio: [],
+    cues: null,
+    other: [],
+  },
+  plan: { duration_seconds: null, outputs: [] },
+  predicted: {
+    wall_seconds: null,
+    cpu_seconds: null,
+    output_bytes: null,
+    cost_usd: null,
+    store_writes: null,
+    machine: { vcpus: 4, memory_gib: 12, disk_gb: 20 },
+    prices: { vcpu_second: 0, memory_gib_second: 0, disk_gb_second: 0, store_writes_per_million: 0 },
+  },
+  warnings: [],
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { AttemptLog } from '#contract/task/reportSchemas.ts'
 import { MAX_LOG_BYTES, MAX_LOGS, MAX_PREVIEW_BYTES } from '#contract/task/reportSchemas.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
+import { estimate } from '../support/taskPlan.ts'
 import { call, job, post } from '../support/apiClient.ts'
 import type { Attempt } from '../support/fakeTranscoder.ts'
 import { noProgress } from '../support/fakeTranscoder.ts'
@@ -190,8 +191,7 @@ test('what is kept of a job goes with it: completed, failed, cancelled and dry r
     completed: async (attempt) => attempt.finish([await attempt.store('film.mp4', new Uint8Array(10))]),
     failed: (attempt) => fail(attempt),
     cancelled: (_attempt, id) => call(`/api/v0/job/${id}/cancel`, { method: 'POST' }),
-    planned: (attempt) =>
-      attempt.door('POST', '/estimate', { estimate: { version: 1 }, warnings: [], progress: noProgress }),
+    planned: (attempt) => attempt.door('POST', '/estimate', { estimate, warnings: [], progress: noProgress }),
   }
   for (const [ending, end] of Object.entries(endings)) {
     const path = ending === 'planned' ? '/api/v0/job?dry_run=true' : '/api/v0/job'

@@ -1,7 +1,7 @@
 // In charge of: what is said of a source's damage: one warning for each kind, with counts and times, and the error of a job that
 // allows less of it.
 // Not in charge of: finding it (damageMonitor.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import { TaskError } from '../../errors.ts'
 
 export interface Gap {

@@ -1,6 +1,6 @@
 // In charge of: a source's cues as events of the presentation: out of the programme, into it, or something else.
 // Not in charge of: finding cues (transcoder/formats/mpegts), pairing them (adBreaks.ts), spelling them (cueTags.ts, mpd.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import { onClock, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import type { Cue } from '../../formats/scte35/cueScan.ts'
 import { moveSplice, readSplice, type Segmentation, type SpliceInfo } from '../../formats/scte35/spliceInfo.ts'

@@ -1,6 +1,6 @@
 // In charge of: audio_output_path: each audio profile as a file of its own, beside the outputs that carry it.
 // Not in charge of: how a profile sounds (audioTracks.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
 import type { AudioCodec, JobSpec } from '#contract/job/jobSpec.ts'
 import { planTrack } from './audioTracks.ts'

@@ -1,6 +1,6 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile, JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planMix } from './downmix.ts'

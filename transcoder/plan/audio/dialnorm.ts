@@ -1,6 +1,6 @@
 // In charge of: the dialogue level that an AC-3 output states.
 // Not in charge of: reading the source's (transcoder/formats/ac3.ts), the gain itself (filters.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
 

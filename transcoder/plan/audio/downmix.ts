@@ -1,6 +1,6 @@
 // In charge of: how much of each channel of a source an output's channel gets (ITU-R BS.775).
 // Not in charge of: spelling it as a filter (filters.ts), reading the source's own levels (transcoder/formats/ac3.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
 import type { MixPlan } from '../model/plan.ts'

@@ -1,6 +1,6 @@
 // In charge of: loudness_lufs: which gain brings a measured sound to its target (ITU-R BS.1770, EBU R 128), and when peaks need a limiter.
 // Not in charge of: measuring (transcoder/analysis/measureLoudness.ts), the filters (filters.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planMix } from './downmix.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'

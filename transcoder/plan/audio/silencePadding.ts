@@ -1,7 +1,7 @@
 // In charge of: how far an audio track is filled up with silence: to the video's end in segmented output, and where the source's
 // audio is over before the outputs begin.
 // Not in charge of: gaps within it, which the resampler fills (filters.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { AudioStream, MediaInfo } from '../model/mediaInfo.ts'
 import { toNumber } from '../../formats/rational.ts'

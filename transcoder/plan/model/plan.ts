@@ -1,6 +1,6 @@
 // In charge of: the complete plan of one task. No field is optional: what was open in the job is decided here.
 // Not in charge of: deciding (planJob.ts), spelling it as argv (ffmpegArgs.ts), running it (transcoder/pipeline/runTask.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, ServiceSpec, VideoCodec } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'

@@ -1,6 +1,6 @@
 // In charge of: ts_mode_input_audio_source_stream_count: how far a transport stream is probed, and what it means to find fewer.
 // Not in charge of: probing (transcoder/analysis/probe.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import { PlanError } from '../model/planError.ts'

@@ -1,6 +1,6 @@
 // In charge of: whether the captions inside the source's pictures go into an output's pictures, and what is said about it.
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'

@@ -1,6 +1,6 @@
 // In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
 // Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, ServiceSpec } from '#contract/job/jobSpec.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import type { CuePlan } from '../model/plan.ts'

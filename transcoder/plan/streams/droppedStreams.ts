@@ -1,6 +1,6 @@
 // In charge of: saying, by kind, what of a source no output carries.
 // Not in charge of: audio that no profile asks for (a choice of the job), captions (captionPlan.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import type { MediaInfo, OtherStream } from '../model/mediaInfo.ts'
 

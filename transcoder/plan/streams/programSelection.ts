@@ -1,6 +1,6 @@
 // In charge of: program_number: which program of a transport stream a job takes, what is said about the others, and how its streams are named.
 // Not in charge of: reading the programs (ffprobeJson.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'

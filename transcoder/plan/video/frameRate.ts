@@ -1,6 +1,6 @@
 // In charge of: the output's frame rate and what follows from it (GOP in frames, B-frames).
 // Not in charge of: how a rate is reached (filters.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { FrameRateFactor, JobSpec } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'

@@ -1,6 +1,6 @@
 // In charge of: frame size, turning, cropping, sample aspect ratio and bars of an output.
 // Not in charge of: the filters that make them (filters.ts), which aspect and turn a job's words mean (orientation.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'

@@ -1,6 +1,6 @@
 // In charge of: dynamic_range: whether an HDR source stays HDR, and with what is said of the display it was made on.
 // Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data (transcoder/analysis/hdrMetadata.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay, VideoStream } from '../model/mediaInfo.ts'
 

@@ -1,6 +1,6 @@
 // In charge of: interlaced and telecined sources: what they are, judged by a measurement, and what becomes of them.
 // Not in charge of: measuring (transcoder/analysis/measureSource.ts), the filters (filters.ts).
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'

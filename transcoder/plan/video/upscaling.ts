@@ -1,7 +1,7 @@
 // In charge of: allow_upscaling: which video profiles are larger than the source, and what becomes of them.
 // Not in charge of: ladder "auto", which has no such rungs (ladder.ts).
 import { maximumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planGeometry, upright } from './geometry.ts'

@@ -1,10 +1,10 @@
 // In charge of: what may be set of a key and of an account: their fields, as a form holds them and as the API takes them. Pure.
 // Not in charge of: judging it (worker/admin/apiKeyRoutes.ts, worker/admin/accountRoutes.ts).
-import type { Key, KeyTerms } from '#contract/api/answers.ts'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Key, KeyTerms } from '#contract/api/administration.ts'
+import type { Problem } from '#contract/errors.ts'
 import type { FieldInfo } from '../form/model/schema.ts'
 import { bytes } from '../text/format.ts'
-import type { Account } from './adminApi.ts'
+import type { Account } from '#contract/api/administration.ts'
 
 /** Absent = nothing was typed. */
 export type Typed = Record<string, unknown>

@@ -1,5 +1,5 @@
 // In charge of: one API key in the list: what it is called, what it may do, when it was used.
-import type { Key } from '#contract/api/answers.ts'
+import type { Key } from '#contract/api/administration.ts'
 import { ago, moment } from '../text/format.ts'
 import { terms } from './keyLimits.ts'
 

@@ -1,7 +1,7 @@
 // In charge of: a form about a key or an account: its fields, sending them, and what the service has against them, beside the
 // field that it means. Not in charge of: what the fields are (keyLimits.ts).
 import { useRef, useState } from 'preact/hooks'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { ApiError } from '../api/api.ts'
 import { problemAt, withMember } from '../form/model/formBody.ts'
 import { Fields } from '../form/field.tsx'

@@ -4,11 +4,12 @@ import { Confirm } from '../parts/confirm.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { ago, moment } from '../text/format.ts'
-import { readSecret, rotateSecret, type SecretFacts } from './adminApi.ts'
+import type { WebhookSecret } from '#contract/api/administration.ts'
+import { readSecret, rotateSecret } from './adminApi.ts'
 import { Secret } from './secret.tsx'
 
 export function Signing() {
-  const [facts, setFacts] = useState<SecretFacts | null>(null)
+  const [facts, setFacts] = useState<WebhookSecret | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
   const [asking, setAsking] = useState(false)

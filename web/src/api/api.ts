@@ -1,18 +1,9 @@
 // In charge of: speaking to the public API: requests with the key, answers as values, refusals as ApiError.
 // Not in charge of: following a job (jobWatch.ts), sending files (upload.ts).
-import type {
-  Created,
-  IssuedKey,
-  JobList,
-  JobRead,
-  Key,
-  ListedUpload,
-  Preset,
-  PresetList,
-  UploadList,
-} from '#contract/api/answers.ts'
-import type { Problem } from '#contract/errorCodes.ts'
-import type { PublicEvent } from '#contract/api/events.ts'
+import type { IssuedKey, Key } from '#contract/api/administration.ts'
+import type { Created, JobList, JobRead, ListedUpload, Preset, PresetList, UploadList } from '#contract/api/answers.ts'
+import type { Problem } from '#contract/errors.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
 import type { ListQuery } from '../jobs/jobFilters.ts'
 import { currentKey, signOut } from './session.ts'
 

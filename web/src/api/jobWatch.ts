@@ -1,7 +1,7 @@
 // In charge of: following one job until it ends. The only place that knows how news of it arrive: the event stream, with
 // a reading of the whole job now and then; where there is no stream, readings alone. Not in charge of: showing it.
 import type { JobRead } from '#contract/api/answers.ts'
-import type { PublicEvent } from '#contract/api/events.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
 import { ApiError, isFinal, openEvents, readEvents, readJob } from './api.ts'
 import { isBehind, withFigures } from './staleUpdates.ts'
 import { eventReader } from './sse.ts'

@@ -1,6 +1,6 @@
 // In charge of: fields of a form: the label of each, its control by kind, its meaning and what is wrong with it.
 import { useContext, useId } from 'preact/hooks'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { ApiNames } from './apiNames.ts'
 import { problemAt, secretMembers, type Members } from './model/formBody.ts'
 import { valueLabel } from './model/labels.ts'

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import type { Preset } from '#contract/api/answers.ts'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { isSegmented } from '#contract/job/requestSchema.ts'
 import { ApiError, listPresets } from '../api/api.ts'
 import { asError, type Failure } from '../parts/notice.tsx'

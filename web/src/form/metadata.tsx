@@ -1,7 +1,7 @@
 // In charge of: the customer's own names and values on a job.
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { METADATA } from '#contract/limits.ts'
 import { IconButton } from '../transfers/progress.tsx'
 

@@ -1,5 +1,5 @@
 // In charge of: the lists of renditions and of audio tracks, each with the fields of its schema.
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { problemAt, withMember, type Members } from './model/formBody.ts'
 import { Fields } from './field.tsx'
 import { renamed } from './model/renditionNames.ts'

@@ -1,6 +1,6 @@
 // In charge of: everything of a job that a preset decides, closed until it is wanted, each part with what it is set to.
 import type { ComponentChildren } from 'preact'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { AUDIO_PROFILES, VIDEO_PROFILES } from '#contract/limits.ts'
 import { Icon } from '../parts/icon.tsx'
 import { withMember, type Body, type Members } from './model/formBody.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: what is known of each (sourceCard.tsx), sending files (transfers/).
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { ListedUpload } from '#contract/api/answers.ts'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { listUploads } from '../api/api.ts'
 import { DropZone } from '../parts/dropZone.tsx'
 import { upload } from '../transfers/store.ts'

@@ -1,5 +1,5 @@
 // In charge of: what a store needs to be read or written. Not in charge of: choosing its kind (source.tsx, settings.tsx).
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { PROVIDERS, type Provider } from '#contract/job/requestSchema.ts'
 import { problemAt, withMember, type Members } from './model/formBody.ts'
 import { Fields } from './field.tsx'

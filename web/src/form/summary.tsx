@@ -1,5 +1,5 @@
 // In charge of: what will be made, what it takes and what is in the way, and the button that creates the job.
-import type { Problem, Warning } from '#contract/errorCodes.ts'
+import type { Problem, Warning } from '#contract/errors.ts'
 import type { Estimate, FileReport } from '#contract/task/dryRunEstimate.ts'
 import { bitrate } from '../job/mediaDetails.ts'
 import { channelsName, codecName, dimensions, framesPerSecond } from '../text/mediaTerms.ts'

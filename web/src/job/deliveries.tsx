@@ -4,7 +4,8 @@ import { isFinal } from '../api/api.ts'
 import { pause, visible } from '../api/jobWatch.ts'
 import { asError, Trouble, type Failure } from '../parts/notice.tsx'
 import { moment } from '../text/format.ts'
-import { listDeliveries, replayDelivery, type Delivery } from './resultApi.ts'
+import type { Delivery } from '#contract/api/answers.ts'
+import { listDeliveries, replayDelivery } from './resultApi.ts'
 
 const EVERY_MS = 2000
 

@@ -1,6 +1,6 @@
 // In charge of: requests about the results of one job: its shares, its log, its webhook deliveries.
 // Not in charge of: the job itself (../api.ts).
-import type { JobLog, Share, ShareList } from '#contract/api/answers.ts'
+import type { Delivery, DeliveryList, JobLog, Share, ShareList } from '#contract/api/answers.ts'
 import { request } from '../api/api.ts'
 
 const at = (id: number, path: string): string => `/api/v0/job/${id}/${path}`
@@ -15,19 +15,8 @@ export const revokeShare = (id: number, share: string): Promise<void> =>
 
 export const readLog = (id: number): Promise<JobLog> => request(at(id, 'log'))
 
-/** As GET /api/v0/job/<id>/webhooks answers. */
-export interface Delivery {
-  id: string
-  event: string
-  state: 'pending' | 'delivered' | 'failed'
-  tries: number
-  created_at: string
-  next_try_at: string | null
-  attempts: { at: string; status: number | null; error: string | null; milliseconds: number }[]
-}
-
 export const listDeliveries = async (id: number): Promise<Delivery[]> =>
-  (await request<{ deliveries: Delivery[] }>(at(id, 'webhooks'))).deliveries
+  (await request<DeliveryList>(at(id, 'webhooks'))).deliveries
 
 export const replayDelivery = (id: number, delivery: string): Promise<Delivery> =>
   request(at(id, `webhooks/${encodeURIComponent(delivery)}/replay`), { method: 'POST' })

@@ -1,5 +1,5 @@
 // In charge of: what happened to a job, and when.
-import type { PublicEvent } from '#contract/api/events.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
 import type { PublicStatus } from '#contract/api/status.ts'
 import { clock, duration, moment, sameDay, standingOf, standingWords } from '../text/format.ts'
 

@@ -1,8 +1,8 @@
 // In charge of: accounts and their quotas, with an admin key. An account exists as soon as a key or a quota names it.
 import { useEffect, useState } from 'preact/hooks'
-import type { Key } from '#contract/api/answers.ts'
 import type { publishedLimits } from '#contract/limits.ts'
-import { listAccounts, saveQuotas, type Account } from '../admin/adminApi.ts'
+import type { Account, Key } from '#contract/api/administration.ts'
+import { listAccounts, saveQuotas } from '../admin/adminApi.ts'
 import { account as accountField, quotaFields, quotasOf, quotaWish, type Defaults } from '../admin/keyLimits.ts'
 import { TermsForm } from '../admin/limitsForm.tsx'
 import { ApiError, listKeys, readLimits } from '../api/api.ts'

@@ -2,8 +2,8 @@
 // Not in charge of: how news arrive (jobWatch.ts), its parts (job/).
 import { useEffect, useState } from 'preact/hooks'
 import type { JobRead } from '#contract/api/answers.ts'
-import type { PublicEvent } from '#contract/api/events.ts'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { PublicEvent } from '#contract/api/answers.ts'
+import type { Warning } from '#contract/errors.ts'
 import { JobActions } from '../job/actions.tsx'
 import { Deliveries } from '../job/deliveries.tsx'
 import { Log } from '../job/log.tsx'

@@ -2,7 +2,7 @@
 // the key they have and where the admin key is found.
 // Not in charge of: single keys and forms (admin/).
 import { useEffect, useState } from 'preact/hooks'
-import type { Key } from '#contract/api/answers.ts'
+import type { Key } from '#contract/api/administration.ts'
 import { rotateKey } from '../admin/adminApi.ts'
 import { KeyRow, type KeyDeed } from '../admin/keyRow.tsx'
 import { Secret } from '../admin/secret.tsx'

@@ -1,4 +1,4 @@
-// In charge of: the next step for each error code (contract/errorCodes.ts). Pure.
+// In charge of: the next step for each error code (contract/errors.ts). Pure.
 // Not in charge of: what went wrong: the error's own message says that.
 
 const advice: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StatusFacts } from '#contract/api/status.ts'
-import { publicStatus } from '#contract/api/status.ts'
+import type { StatusFacts } from '#contract/api/publicStatus.ts'
+import { publicStatus } from '#contract/api/publicStatus.ts'
 import type { ProgressPost } from '#contract/task/protocol.ts'
 
 const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({

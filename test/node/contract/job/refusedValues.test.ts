@@ -2,7 +2,7 @@
 // the field and what is allowed instead. A field of the schema without a row here fails.
 import { describe, expect, test } from 'vitest'
 import { audioProfile, credential, jobFields, jobRequest, videoProfile } from '#contract/job/requestSchema.ts'
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { accept, names, refuse, request } from '../requestFixture.ts'
 
 /** Values that are refused with that code. `undefined` = the field is left out. */

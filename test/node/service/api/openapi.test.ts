@@ -12,6 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, type TestConte
 import type { RequestErrorCode } from '#contract/errorCodes.ts'
 import * as example from '../../../../scripts/openapi/examples.ts'
 import { operations } from '../../../../scripts/openapi/operations.ts'
+import { complaintsOf } from '../../../../scripts/openapi/strictAnswers.ts'
 import { onPath } from '../../../../transcoder/ffmpeg/sandbox.ts'
 import { makeClip, workspace } from '../../../support/media/media.ts'
 import { MediaServer } from '../../../support/http/pausableFileServer.ts'
@@ -100,6 +101,7 @@ async function ask(name: string, names: Record<string, string | number> = {}): P
   const [method = '', path = ''] = name.split(' ')
   const place = ['paths', path, method.toLowerCase(), 'responses', String(one.status)]
   expect(complaints([...place, 'content', 'application/json', 'schema'], told.json), name).toEqual([])
+  expect(complaintsOf(one.answers.shape!, told.json), name).toEqual([])
   const free = /^\.config\.|\.status\.(outputs|warnings)|\.missing|\.attempts/
   const shape = (value: unknown) =>
     members(value)
@@ -132,6 +134,13 @@ test('every example is what its schema says, and there is one wherever JSON is a
             ).toEqual([])
         }
     }
+})
+
+test('every example has the members of its shape and no other', () => {
+  const wrong = Object.values(operations).flatMap(({ answers }) =>
+    answers?.shape === undefined ? [] : complaintsOf(answers.shape, answers.example),
+  )
+  expect(wrong).toEqual([])
 })
 
 test('its page loads and runs nothing from elsewhere, has nothing inline, and shows every operation', async () => {
@@ -302,6 +311,7 @@ curl -u "$L:" --json "$WEB" "$BASE/api/v0/job"`,
     const { status, json } = await shell(line, { WEB: JSON.stringify(jobOf(media.url, 'http')) })
     expect(json).toEqual({ error: { code, ...example.errors[code] } })
     expect(complaints(['components', 'schemas', 'Error'], json)).toEqual([])
+    expect(complaintsOf('Error', json)).toEqual([])
     expect(status).toBe(requestStatus(code))
   })
 

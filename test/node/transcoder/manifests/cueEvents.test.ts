@@ -1,7 +1,7 @@
 // In charge of: what cues of a source become: events at the right times, in pairs, on the presentation's clock.
 // Not in charge of: finding cues (test/node/transcoder/formats/mpegts).
 import { describe, expect, test } from 'vitest'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import type { Cue } from '../../../../transcoder/formats/scte35/cueScan.ts'
 import { readSplice } from '../../../../transcoder/formats/scte35/spliceInfo.ts'
 import { breaksOf, pairCues } from '../../../../transcoder/manifests/presentation/adBreaks.ts'

@@ -1,6 +1,6 @@
 // What follows from a measured loudness; no ffmpeg.
 import { describe, expect, test } from 'vitest'
-import type { Warning } from '#contract/errorCodes.ts'
+import type { Warning } from '#contract/errors.ts'
 import { readLoudness } from '../../../../transcoder/analysis/measureLoudness.ts'
 import { planMix } from '../../../../transcoder/plan/audio/downmix.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'

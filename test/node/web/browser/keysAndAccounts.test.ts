@@ -2,7 +2,7 @@
 // Not in charge of: what the service makes of it (test/worker/admin/apiKeys.test.ts, quotas.test.ts).
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Key } from '#contract/api/answers.ts'
+import type { Key } from '#contract/api/administration.ts'
 import { findChromium } from '../../../support/browser/playerBrowser.ts'
 import { Service } from '../../../support/service.ts'
 import { launch, requireChromium, signIn, visit } from '../../../support/browser/dashboardPage.ts'

@@ -1,6 +1,6 @@
 // In charge of: the body of a job while it is being filled in: reading and changing it by path, making one from a stored
 // configuration, and showing it without its secrets. Pure.
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import type { JobConfig } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 

@@ -1,6 +1,6 @@
 // In charge of: problems and warnings of the API in the words of the form: labels in place of paths, and what to enter. Pure.
 // Not in charge of: finding them (contract/job/validateJob.ts), where they are shown.
-import type { Problem } from '#contract/errorCodes.ts'
+import type { Problem } from '#contract/errors.ts'
 import { hasLabel, httpLabels, labelOf, valueLabel } from './labels.ts'
 import { infoAt } from './schema.ts'
 

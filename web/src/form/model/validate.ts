@@ -1,5 +1,5 @@
 // In charge of: what is wrong with a body by the rules of the service itself, in the words of the form. Pure.
-import type { Problem, Warning } from '#contract/errorCodes.ts'
+import type { Problem, Warning } from '#contract/errors.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { withInput, type Body } from './formBody.ts'
 import { messageOf, reworded } from './messages.ts'

@@ -1,0 +1,89 @@
+// In charge of: the shapes of answers about the service itself: keys, accounts, secrets, the vault, its health.
+// Not in charge of: limits (limits.ts), the diagnosis (diagnosis.ts). Imported for its types (errors.ts).
+import * as z from 'zod'
+import { warning } from '../errors.ts'
+import { count, id, time } from '../schemaParts.ts'
+
+export const key = z.object({
+  id: z.string(),
+  account: z.string(),
+  label: z.string(),
+  scopes: z.array(z.enum(['jobs', 'admin'])),
+  requests_per_minute: z.int().nullable().describe('null = the default of the service.'),
+  priority: z.int().min(-10).max(10).describe('Higher starts first.'),
+  max_stored_upload_bytes: count.nullable().describe('null = no bound but the account’s.'),
+  webhook_url: z.string().nullable().describe('Of jobs that name none; answers leave its query out.'),
+  created_at: time,
+  last_used_at: time.nullable(),
+  revoked_at: time.nullable(),
+})
+export type Key = z.infer<typeof key>
+
+/** What of a key may be changed after it was issued. */
+export type KeyTerms = Pick<
+  Key,
+  'label' | 'requests_per_minute' | 'priority' | 'max_stored_upload_bytes' | 'webhook_url'
+>
+
+export const keyList = z.object({ keys: z.array(key) })
+export type KeyList = z.infer<typeof keyList>
+
+export const issuedKey = key.extend({ key: z.string().describe('In this answer and in no other.') })
+export type IssuedKey = z.infer<typeof issuedKey>
+
+export const replacedKey = issuedKey.extend({
+  warnings: z.array(warning).describe('What the key before had and this one has not.'),
+})
+export type ReplacedKey = z.infer<typeof replacedKey>
+
+/** With the defaults of the service where the account has none of its own. */
+export const account = z.object({
+  account: z.string(),
+  max_active_jobs: count,
+  max_running: count.nullable().describe('null = no bound of its own.'),
+  max_stored_upload_bytes: count.nullable().describe('null = no bound.'),
+  weight: z
+    .number()
+    .min(0.01)
+    .max(100)
+    .describe('Its part of the transcoders while several accounts have jobs waiting.'),
+})
+export type Account = z.infer<typeof account>
+
+export const accountList = z.object({ accounts: z.array(account) })
+export type AccountList = z.infer<typeof accountList>
+
+/** When the secret that signs webhooks was made. */
+export const webhookSecret = z.object({ rotated_at: time.nullable(), previous_valid_until: time.nullable() })
+export type WebhookSecret = z.infer<typeof webhookSecret>
+
+export const newWebhookSecret = z.object({
+  secret: z.string().describe('In this answer and in no other.'),
+  ...webhookSecret.shape,
+})
+export type NewWebhookSecret = z.infer<typeof newWebhookSecret>
+
+/** One batch of sealing again what older keys of the vault sealed. */
+export const vaultRotation = z.object({
+  key_id: z.string().describe('The key that seals now.'),
+  resealed: count,
+  done: z.boolean().describe('Nothing behind `next` and `next_key` is sealed with another key.'),
+  unreadable: z.array(id).describe('Jobs whose key is in the vault no more.'),
+  unreadable_keys: z.array(z.string()).describe('API keys whose webhook_url is lost in the same way.'),
+  next: count.describe('The parameter `after` of the next call.'),
+  next_key: z.string().describe('The parameter `after_key` of the next call.'),
+})
+export type VaultRotation = z.infer<typeof vaultRotation>
+
+export const health = z.object({
+  status: z.enum(['ok', 'degraded', 'not_ready']),
+  missing: z.array(z.string()),
+  slots: count,
+  starts_failing: count.describe(
+    'Jobs that wait because no transcoder could be started for them three times in a row or more.',
+  ),
+  transcoders_silent: count.describe('Of TRANSCODER_URLS; 0 with containers, which start when they are needed.'),
+  transcoders: z.enum(['local', 'containers']),
+  egress: z.string(),
+})
+export type Health = z.infer<typeof health>

@@ -1,0 +1,135 @@
+// In charge of: what the ledger and the monitor know → the public status of the specification (2.4): strings, "-1", null.
+// Not in charge of: its shape (status.ts), reading either of them.
+import type { JobError, Warning } from '../errors.ts'
+import type { Estimate, SourceReport } from '../task/dryRunEstimate.ts'
+import type { JobState, TaskState } from '../task/lifecycle.ts'
+import type { Phase, Poster, PublicOutput, PublicStatus } from './status.ts'
+import type { ProgressPost } from '../task/protocol.ts'
+
+export interface StatusFacts {
+  jobId: string
+  job: JobState
+  task: TaskState
+  /** Latest figures of the attempt, or the last ones of an ended job; null when nothing ran yet. */
+  progress: ProgressPost | null
+  error: JobError | null
+  warnings: Warning[]
+  outputs: PublicOutput[]
+  dryRun: boolean
+  estimate: Estimate | null
+  source: SourceReport | null
+  poster: Poster | null
+  archiveUrl: string | null
+  retryOf: number | null
+  inputName: string
+  /** Queued tasks before this one; only while it waits. */
+  position: number | null
+  /** Starts in a row that failed, and when the next is due, in milliseconds since 1970. */
+  startsFailed: number
+  notBefore: number
+  /** What ended the last attempt, while the task waits because of it. */
+  lostTo: JobError | null
+  /** Milliseconds since 1970. */
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+}
+
+const publicStates: Readonly<Record<JobState, PublicStatus['state']>> = {
+  queued: 'ready',
+  running: 'running',
+  committing: 'running',
+  completed: 'ready',
+  failed: 'error',
+  cancelled: 'cancelled',
+}
+
+function phaseOf(facts: StatusFacts): Phase {
+  switch (facts.task) {
+    case 'queued':
+      return 'queued'
+    case 'starting':
+      return 'starting'
+    case 'running':
+      return facts.progress?.phase ?? 'starting'
+    case 'committing':
+      return 'committing'
+    default:
+      return 'done'
+  }
+}
+
+/** Whole percent as text. Decision "strings in status": "100" only together with job_completed, and for what succeeded (I4). */
+function percent(fraction: number, over: boolean): string {
+  if (over) return '100'
+  return String(Math.max(0, Math.min(99, Math.floor(fraction * 100))))
+}
+
+/** A number as text with at most `digits` decimals; never NaN or an exponent. */
+function decimal(value: number, digits: number): string {
+  return Number.isFinite(value) ? String(Number(Math.min(value, 1e15).toFixed(digits))) : '0'
+}
+
+/** The strings of specification 2.4 that follow from the figures: "-1", "-1.0" and null until known. */
+export function publicFigures(progress: ProgressPost | null, success: boolean) {
+  const transcoded = progress?.transcoded ?? 0
+  const stored = progress && progress.bytes_produced > 0 ? progress.bytes_stored / progress.bytes_produced : 0
+  return {
+    tcode_progress: percent(transcoded, success),
+    tcode_time: progress && progress.transcode_seconds > 0 ? decimal(progress.transcode_seconds, 1) : null,
+    tcode_speed: progress?.speed ? decimal(progress.speed, 2) : '-1',
+    xfer_progress: percent(stored * transcoded, success),
+    xfer_time: decimal(progress?.transfer_seconds ?? 0, 1),
+    xfer_speed:
+      progress && progress.transfer_seconds > 0 && progress.bytes_stored > 0
+        ? decimal(progress.bytes_stored / 1e6 / progress.transfer_seconds, 2)
+        : '-1.0',
+  }
+}
+
+/** One may always fail; it is told from the second on, as the events are. */
+function failedStarts({ task, startsFailed: count, notBefore }: StatusFacts): PublicStatus['failed_starts'] {
+  if ((task !== 'queued' && task !== 'starting') || count < 2) return null
+  return { count, next_try_at: new Date(notBefore).toISOString() }
+}
+
+function waitingFor({ task, lostTo, notBefore }: StatusFacts): PublicStatus['waiting_for'] {
+  if (task !== 'queued' || lostTo === null) return null
+  return { code: lostTo.code, message: lostTo.message, next_try_at: new Date(notBefore).toISOString() }
+}
+
+/** Specification 2.4: percentages, times in seconds, speeds in x and MB/s, all as text; "-1", "-1.0" and null until known. */
+export function publicStatus(facts: StatusFacts): PublicStatus {
+  const { progress } = facts
+  const success = facts.job === 'completed'
+  const ended = success || facts.job === 'failed' || facts.job === 'cancelled'
+  return {
+    job_id: facts.jobId,
+    state: publicStates[facts.job],
+    ...publicFigures(progress, success),
+    job_completed: ended,
+    phase: phaseOf(facts),
+    error: facts.error,
+    warnings: facts.warnings,
+    outputs: facts.outputs,
+    dry_run: facts.dryRun,
+    estimate: facts.estimate,
+    source: facts.source,
+    poster: facts.poster,
+    archive_url: facts.archiveUrl,
+    retry_of: facts.retryOf,
+    input_name: facts.inputName,
+    queue_position: facts.position,
+    failed_starts: failedStarts(facts),
+    waiting_for: waitingFor(facts),
+    eta_seconds:
+      ended || facts.task !== 'running'
+        ? null
+        : progress?.eta_seconds == null
+          ? null
+          : Math.round(progress.eta_seconds),
+    created_at: new Date(facts.createdAt).toISOString(),
+    started_at: facts.startedAt === null ? null : new Date(facts.startedAt).toISOString(),
+    finished_at: facts.finishedAt === null ? null : new Date(facts.finishedAt).toISOString(),
+  }
+}

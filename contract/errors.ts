@@ -1,0 +1,51 @@
+// In charge of: the shapes of what is wrong with a request, of a warning, and of why a job failed.
+// Not in charge of: the codes (errorCodes.ts, warningCodes.ts), collecting them (job/findings.ts). Imported for its types: at run time the
+// service needs no schema of its answers.
+import * as z from 'zod'
+import { jobErrors, requestErrors } from './errorCodes.ts'
+import { warningCode } from './warningCodes.ts'
+
+function codesOf<C extends string>(table: Readonly<Record<C, unknown>>) {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a table that has no others
+  return z.enum(Object.keys(table) as C[])
+}
+
+/** One thing that is wrong with a request: a stable code, the path of the field, a sentence, and what would be allowed. */
+export const problem = z.object({
+  code: z.string(),
+  field: z.string().describe('Path in the request body, for example `videoProfiles[0].video_bitrate`.'),
+  message: z.string(),
+  allowed: z
+    .array(z.union([z.string(), z.number(), z.boolean()]))
+    .readonly()
+    .exactOptional(),
+  minimum: z.number().exactOptional(),
+  maximum: z.number().exactOptional(),
+})
+export type Problem = z.infer<typeof problem>
+
+/** Something that was changed, left out or ignored, and why. It never stops a job. */
+export const warning = z.object({ code: warningCode, field: z.string().optional(), message: z.string() })
+export type Warning = z.infer<typeof warning>
+
+/** Why a job failed, as `status.error` shows it. */
+export const jobError = z.object({
+  code: codesOf(jobErrors),
+  message: z.string(),
+  field: z.string().exactOptional(),
+  details: z.record(z.string(), z.unknown()).exactOptional(),
+})
+export type JobError = z.infer<typeof jobError>
+
+/** The body of an answer with a status from 400 on. */
+export const errorAnswer = z.object({
+  error: z.object({
+    code: codesOf(requestErrors),
+    message: z.string(),
+    field: z.string().exactOptional(),
+    details: z
+      .union([z.array(problem), z.record(z.string(), z.unknown())])
+      .describe('Of a request with mistakes: all of them. Otherwise facts that belong to the code.')
+      .exactOptional(),
+  }),
+})

@@ -1,0 +1,80 @@
+// In charge of: what JSON Schema says of the bodies of requests other than a job's.
+// Not in charge of: a job's (requestSchemas.ts), what is accepted (contract/api/requestBodies.ts, validatePreset.ts).
+import * as z from 'zod'
+import { keyChange, newKey, newShare, newUploadToken, quotas, retry } from '#contract/api/requestBodies.ts'
+import { MAX_LENGTH, PRESETS } from '#contract/limits.ts'
+import { described } from '#contract/schemaParts.ts'
+import { foldNull, orNull, ref, text, type Schema } from './schemaParts.ts'
+
+function body(schema: z.core.$ZodType, texts: Readonly<Record<string, string>>): Schema {
+  const { $schema: _, ...made } = z.toJSONSchema(described(schema, texts), {
+    io: 'input',
+    override: ({ jsonSchema }) => foldNull(jsonSchema),
+  })
+  return made
+}
+
+const ofKey = {
+  requests_per_minute: 'null = the default of the service.',
+  priority: 'Higher starts first.',
+  max_stored_upload_bytes: 'null = no bound but the account’s.',
+  webhook_url: 'Of jobs that name none.',
+}
+
+/** validatePreset.ts judges the job of a preset as a job's body, with the same sentences. */
+const newPreset: Schema = {
+  type: 'object',
+  properties: {
+    name: {
+      ...text,
+      pattern: `^${PRESETS.name_pattern}$`,
+      not: { pattern: String.raw`^\s*([Pp][Rr][Ee]_|$)` },
+      description: 'Not like an id, and not that of a built-in preset.',
+    },
+    description: { ...text, maxLength: PRESETS.description_characters, default: '' },
+    job: ref('PresetJob'),
+  },
+  required: ['name', 'job'],
+  additionalProperties: false,
+}
+
+/** Credentials and addresses are judged as those of a job. */
+function retryBody(): Schema {
+  const made = body(retry, {})
+  const address: Schema = { type: ['string', 'null'], maxLength: MAX_LENGTH.address }
+  return {
+    ...made,
+    properties: {
+      ...(made['properties'] as Record<string, Schema>),
+      cloud_credentials: {
+        type: ['object', 'null'],
+        properties: { input: ref('Credential'), output: orNull(ref('Credential')) },
+        required: ['input'],
+        description: 'Instead of those that are kept; needed 72 hours after the end.',
+      },
+      input: { ...address, minLength: 1 },
+      logo_url: address,
+      webhook_url: address,
+    },
+  }
+}
+
+export const bodySchemas = {
+  NewShare: body(newShare, {
+    title: 'Shown on the page. Default: the name of the source.',
+    expires_in_seconds: 'A share ends earlier where its outputs are removed earlier.',
+  }),
+  NewPreset: newPreset,
+  NewUploadToken: body(newUploadToken, {
+    max_bytes: 'Of each file.',
+    name: 'Yours, such as the visitor’s id: shown with each upload.',
+  }),
+  Retry: retryBody(),
+  NewKey: body(newKey, ofKey),
+  KeyChange: body(keyChange, ofKey),
+  Quotas: body(quotas, {
+    max_active_jobs: 'null = the default of the service.',
+    max_running: 'null = no bound of its own.',
+    max_stored_upload_bytes: 'null = the default of the service.',
+  }),
+}

@@ -1,0 +1,28 @@
+// In charge of: the shape of what a function of ours makes, read off values of it.
+import * as z from 'zod'
+
+/**
+ * Null stands for a number that is not set; a member that not all of the values have is optional; an empty list is one of numbers,
+ * as all lists of plain values are here.
+ */
+export function like(...values: unknown[]): z.ZodType {
+  const [value] = values
+  if (values.every(Array.isArray)) {
+    const items = values.flat() as unknown[]
+    return z.array(items.length > 0 ? like(...items) : z.number())
+  }
+  if (value === null) return z.number().nullable()
+  if (typeof value === 'string') return z.string()
+  if (typeof value === 'boolean') return z.boolean()
+  if (typeof value !== 'object') return z.number()
+  const objects = values as Record<string, unknown>[]
+  const names = [...new Set(objects.flatMap((one) => Object.keys(one)))]
+  return z.object(
+    Object.fromEntries(
+      names.map((name) => {
+        const made = like(...objects.flatMap((one) => (name in one ? [one[name]] : [])))
+        return [name, objects.every((one) => name in one) ? made : made.exactOptional()]
+      }),
+    ),
+  )
+}
