@@ -63,7 +63,14 @@ export const publicEvent = z.object({
   at: time,
   attempt: count.nullable(),
   slot: count.nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      field: z.string().exactOptional(),
+      details: z.record(z.string(), z.unknown()).exactOptional(),
+    })
+    .nullable(),
   message: z.string(),
 })
 export type PublicEvent = z.infer<typeof publicEvent>
