@@ -6,7 +6,7 @@ import { operations, type Operation } from './operations.ts'
 import { ref, type Schema } from './schemaParts.ts'
 import { schemas } from './componentSchemas.ts'
 
-/** Each with what its operations are for. */
+/** By name, with the purpose of its operations. */
 const tags = {
   Jobs: 'Create, follow, cancel, repeat and delete jobs.',
   Presets: 'Settings of jobs by name: those that come with the service, and the account’s own.',
@@ -36,7 +36,7 @@ const rights: Readonly<Record<string, string>> = {
   null: 'Needs no key.',
 }
 
-/** By status, each code with what it says. Every operation may be told that the service is not at its best. */
+/** By status, each code with an example. Every operation may answer internal and unavailable. */
 function errorsOf({ auth, errors: own }: Operation): Record<string, object> {
   const keyed: RequestErrorCode[] =
     auth === null || auth === 'signed' ? [] : ['unauthorized', 'forbidden', 'rate_limited']
@@ -62,7 +62,7 @@ const media = ({ type, schema, example }: { type: string; schema: Schema; exampl
   [type]: { schema, ...(example === undefined ? {} : { example }) },
 })
 
-/** What is no error, by status; one status may come as several types. */
+/** Answers that are no errors, by status; one status may come as several types. */
 function answersOf({ status, summary, answers, others = [] }: Operation): Record<string, object> {
   const all = [{ status, description: summary, ...answers }, ...others]
   return Object.fromEntries(

@@ -68,9 +68,9 @@ const conditions = {
   'If-Range': text,
 }
 const conditional = [
-  { status: 206, description: 'The range of it that Range names', ...bytes },
-  { status: 304, description: 'It is what If-None-Match or If-Modified-Since says' },
-  { status: 412, description: 'It is not what If-Match or If-Unmodified-Since says' },
+  { status: 206, description: 'The range that Range asks for', ...bytes },
+  { status: 304, description: 'Not modified since (If-None-Match or If-Modified-Since)' },
+  { status: 412, description: 'Modified since (If-Match or If-Unmodified-Since)' },
 ]
 const STATES = 'ready|queued|running|committing|completed|error|failed|cancelled'
 const tus = { 'Tus-Resumable': { enum: ['1.0.0'] } }
@@ -95,7 +95,7 @@ export const operations: Record<string, Operation> = {
     id: 'getLimits',
     summary: 'Read the limits',
     description:
-      'Every limit of the service: sizes, counts, text lengths, minimum bitrates, audio bitrates, quotas and retention.',
+      'Answers with every limit of the service: sizes, counts, text lengths, minimum bitrates, audio bitrates, quotas and retention.',
     auth: null,
     status: 200,
     answers: json('Limits', example.limits),
@@ -106,7 +106,7 @@ export const operations: Record<string, Operation> = {
     id: 'createUpload',
     summary: 'Upload a file',
     description:
-      'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. The answer’s `input` is what a job names as its input.',
+      'The body is the file, raw or as multipart/form-data, 100 MB at most. With the headers of tus 1.0.0, it starts a resumable upload of at most 100 GB instead. Use `input` of the answer as the `input` of a job.',
     auth: 'upload',
     query: { name: text },
     headers: { ...tus, 'Upload-Length': text, 'Upload-Metadata': text },
@@ -128,7 +128,7 @@ export const operations: Record<string, Operation> = {
   'GET /uploads': {
     id: 'listUploads',
     summary: 'List uploads',
-    description: 'Uploads that have not expired, newest first.',
+    description: 'Lists uploads that have not expired, newest first.',
     auth: 'jobs',
     query: {
       ...page,
@@ -136,7 +136,7 @@ export const operations: Record<string, Operation> = {
       token: {
         ...text,
         pattern: '^ut_[A-Za-z0-9_-]{12}$',
-        description: '`token_id` of an upload token: only what it brought.',
+        description: '`token_id` of an upload token: only uploads that were made with it.',
       },
     },
     status: 200,
@@ -148,7 +148,7 @@ export const operations: Record<string, Operation> = {
     id: 'createUploadToken',
     summary: 'Issue an upload token',
     description:
-      'A short-lived token for a page that must not know an API key. As `Authorization: Bearer <token>` it sends files to /uploads, from any origin, and does nothing else. What it brings belongs to the account and counts against its quotas. It ends with its time, when it is revoked, or with the API key that issued it.',
+      'Issues a short-lived token for a page that must not know an API key. As `Authorization: Bearer <token>` it sends files to /uploads, from any origin, and does nothing else. Its uploads belong to the account and count against its quotas. It ends when it expires, when it is revoked, or with the API key that issued it.',
     auth: 'jobs',
     body: { type: 'application/json', schema: ref('NewUploadToken'), example: example.newUploadToken, optional: true },
     status: 201,
@@ -159,7 +159,7 @@ export const operations: Record<string, Operation> = {
   'DELETE /api/v0/uploads/tokens/{token}': {
     id: 'revokeUploadToken',
     summary: 'Revoke an upload token',
-    description: 'Takes a `token_id`. Uploads that the token brought stay.',
+    description: 'Takes a `token_id`. Uploads that were made with it stay.',
     auth: 'jobs',
     status: 204,
     answers: null,
@@ -202,7 +202,7 @@ export const operations: Record<string, Operation> = {
   'GET /uploads/{number}': {
     id: 'getUpload',
     summary: 'Download an uploaded file',
-    description: 'The file as it was uploaded, whole or the range that `Range` names.',
+    description: 'Answers with the file as it was uploaded, whole or the range that `Range` asks for.',
     auth: 'jobs',
     headers: conditions,
     status: 200,
@@ -239,7 +239,8 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/job': {
     id: 'listJobs',
     summary: 'List jobs',
-    description: 'Jobs of the account, newest first, filtered by state, creation time or a search text.',
+    description:
+      'Lists the jobs of the account, newest first, filtered by state, creation time, metadata or a search text.',
     auth: 'jobs',
     query: {
       ...page,
@@ -263,7 +264,7 @@ export const operations: Record<string, Operation> = {
           pattern: `^${METADATA.name_pattern}:${METADATA.value_pattern}$`,
           not: { pattern: '^__proto__:' },
         },
-        description: '`name:value`: only jobs whose metadata has exactly that value. Repeat it for several.',
+        description: '`name:value`: only jobs whose metadata has exactly that value. Repeat the parameter for several.',
       },
       created_from: { ...text, format: 'date-time' },
       created_to: { ...text, format: 'date-time' },
@@ -277,7 +278,7 @@ export const operations: Record<string, Operation> = {
     id: 'getJob',
     summary: 'Read a job',
     description:
-      'The status of the job and its configuration as it was stored. Poll it until `status.job_completed` is true, or follow `/events`.',
+      'Answers with the status of the job and its configuration as it was stored. Poll it until `status.job_completed` is true, or follow `/events`.',
     auth: 'jobs',
     status: 200,
     answers: json('JobRead', example.jobRead),
@@ -333,7 +334,7 @@ export const operations: Record<string, Operation> = {
     id: 'listJobEvents',
     summary: 'Read or follow the events of a job',
     description:
-      'The timeline as JSON, or with `Accept: text/event-stream` as Server-Sent Events with live progress until the job ends.',
+      'Answers with the timeline as JSON, or with `Accept: text/event-stream` as Server-Sent Events with live progress until the job ends.',
     auth: 'jobs',
     headers: { 'Last-Event-ID': text },
     status: 200,
@@ -349,7 +350,7 @@ export const operations: Record<string, Operation> = {
     id: 'getJobLog',
     summary: 'Read the log of a job',
     description:
-      'Of the last five attempts: each ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. `Accept: text/plain` gives it as text. It holds no credentials and no address of the source.',
+      'Lists, for each of the last five attempts, every ffmpeg command with its purpose, time and exit code, and the messages of the transcoder. `Accept: text/plain` gives it as text. It holds no credentials and no address of the source.',
     auth: 'jobs',
     status: 200,
     answers: json('JobLog', example.jobLog),
@@ -360,7 +361,7 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/job/{id}/webhooks': {
     id: 'listWebhookDeliveries',
     summary: 'List the webhook deliveries of a job',
-    description: 'Each webhook of the job with every attempt to deliver it.',
+    description: 'Lists each webhook of the job with every attempt to deliver it.',
     auth: 'jobs',
     status: 200,
     answers: json('DeliveryList', { deliveries: [example.delivery] }),
@@ -392,7 +393,7 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/job/{id}/share': {
     id: 'listShares',
     summary: 'List the shares of a job',
-    description: 'Shares that are in force, newest first.',
+    description: 'Lists shares that are in force, newest first.',
     auth: 'jobs',
     status: 200,
     answers: json('ShareList', { shares: [example.share] }),
@@ -414,7 +415,7 @@ export const operations: Record<string, Operation> = {
     id: 'getSharePage',
     summary: 'Open a shared page',
     description:
-      'A page that plays the outputs: adaptive HLS or DASH, or a file, with captions, a quality menu and downloads. A 404 page for every address that is not a share in force.',
+      'Answers with a page that plays the outputs: adaptive HLS or DASH, or a file, with captions, a quality menu and downloads. A 404 page for every address that is not a share in force.',
     auth: 'signed',
     status: 200,
     answers: html,
@@ -425,7 +426,7 @@ export const operations: Record<string, Operation> = {
   'GET /s/{token}/embed': {
     id: 'getSharePlayer',
     summary: 'Open a shared player',
-    description: 'The player of the shared page alone, to be framed by pages of any origin.',
+    description: 'Answers with the player of the shared page alone, to be framed by pages of any origin.',
     auth: 'signed',
     status: 200,
     answers: html,
@@ -437,7 +438,7 @@ export const operations: Record<string, Operation> = {
     id: 'getSharedMedia',
     summary: 'Read what a shared page plays',
     description:
-      'Addresses for a player of your own; readable from pages of any origin. They expire at `addresses_expire_at`, after which this gives new ones.',
+      'Answers with addresses for a player of your own; readable from pages of any origin. They expire at `addresses_expire_at`, after which this gives new ones.',
     auth: 'signed',
     status: 200,
     answers: json('SharedMedia', example.sharedFilm),
@@ -448,14 +449,14 @@ export const operations: Record<string, Operation> = {
     id: 'getArchive',
     summary: 'Download all outputs as a tar',
     description:
-      'Every object of the job in the service’s own store, segments too, as one tar that is made while it is read. `status.archive_url` is such an address. A download that broke off can be resumed with `Range`.',
+      'Answers with every object of the job in the service’s own store, segments too, as one tar that is made while it is read. `status.archive_url` is such an address. A download that broke off can be resumed with `Range`.',
     auth: 'signed',
     headers: { Range: text, 'If-Range': text, 'If-None-Match': text },
     status: 200,
     answers: { type: 'application/x-tar', schema: {} },
     others: [
-      { status: 206, description: 'The range of it that Range names', type: 'application/x-tar', schema: {} },
-      { status: 304, description: 'It is what If-None-Match says' },
+      { status: 206, description: 'The range that Range asks for', type: 'application/x-tar', schema: {} },
+      { status: 304, description: 'Not modified since (If-None-Match)' },
     ],
     errors: ['forbidden', 'not_found', 'range_not_satisfiable'],
     curl: 'curl -o outputs.tar "$ARCHIVE_URL"',
@@ -464,7 +465,7 @@ export const operations: Record<string, Operation> = {
     id: 'listPresets',
     summary: 'List presets',
     description:
-      'Built-in presets first, then the account’s own by name. `job` has members of a job’s body; a job that names the preset has them where its own body has none.',
+      'Lists built-in presets first, then the account’s own by name. `job` has members of a job’s body; a job that names the preset takes those that its own body does not have.',
     auth: 'jobs',
     status: 200,
     answers: json('PresetList', example.presetList),
@@ -519,7 +520,7 @@ export const operations: Record<string, Operation> = {
     id: 'getOutput',
     summary: 'Download an output',
     description:
-      'An object in the service’s own store, whole or the range that `Range` names. `status.outputs[].url` is such an address; relative addresses inside of playlists and manifests work.',
+      'Answers with an object in the service’s own store, whole or the range that `Range` asks for. `status.outputs[].url` is such an address; relative addresses inside of playlists and manifests work.',
     auth: 'signed',
     headers: conditions,
     status: 200,
@@ -532,7 +533,7 @@ export const operations: Record<string, Operation> = {
     id: 'getPoster',
     summary: 'Download the poster of a job',
     description:
-      'A still of the source as JPEG, at the address in `status.poster.url`. Kept as long as the outputs are.',
+      'Answers with a still of the source as JPEG. Its address is `status.poster.url`; it is kept as long as the outputs are.',
     auth: 'signed',
     headers: conditions,
     status: 200,
@@ -544,7 +545,7 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/webhooks/secret': {
     id: 'getWebhookSecret',
     summary: 'Read when the webhook secret was made',
-    description: 'The secret itself is shown only when it is made.',
+    description: 'Answers with the times alone: the secret itself is shown only when it is made.',
     auth: 'jobs',
     status: 200,
     answers: json('WebhookSecret', example.secretFacts),
@@ -554,7 +555,7 @@ export const operations: Record<string, Operation> = {
   'POST /api/v0/webhooks/secret/rotate': {
     id: 'rotateWebhookSecret',
     summary: 'Make a new webhook secret',
-    description: 'Webhooks are signed with both secrets until the old one expires.',
+    description: 'Makes a secret that signs webhooks. Webhooks are signed with both secrets until the old one expires.',
     auth: 'jobs',
     status: 201,
     answers: json('NewWebhookSecret', example.newSecret),
@@ -564,7 +565,7 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/keys': {
     id: 'listKeys',
     summary: 'List API keys',
-    description: 'All keys of the service, without the keys themselves.',
+    description: 'Lists all keys of the service, without their secrets.',
     auth: 'admin',
     status: 200,
     answers: json('KeyList', { keys: [example.key] }),
@@ -574,7 +575,7 @@ export const operations: Record<string, Operation> = {
   'POST /api/v0/keys': {
     id: 'createKey',
     summary: 'Create an API key',
-    description: 'The key is in this answer and is never shown again.',
+    description: 'Issues a key of an account. Its secret is in this answer and is never shown again.',
     auth: 'admin',
     body: { type: 'application/json', schema: ref('NewKey'), example: example.newKey },
     status: 201,
@@ -617,7 +618,7 @@ export const operations: Record<string, Operation> = {
   'GET /api/v0/accounts': {
     id: 'listAccounts',
     summary: 'List accounts',
-    description: 'Accounts that have a key, with their quotas.',
+    description: 'Lists accounts that have a key, with their quotas.',
     auth: 'admin',
     status: 200,
     answers: json('AccountList', { accounts: [example.account] }),
@@ -638,7 +639,8 @@ export const operations: Record<string, Operation> = {
   'POST /api/v0/vault/rotate': {
     id: 'rotateVault',
     summary: 'Seal credentials with the newest vault key',
-    description: 'One batch; call it with `next` and `next_key` of the answer until `done` is true.',
+    description:
+      'Seals one batch of credentials again. Call it with `next` and `next_key` of the answer until `done` is true.',
     auth: 'admin',
     query: {
       after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
@@ -663,7 +665,7 @@ export const operations: Record<string, Operation> = {
   'GET /metrics': {
     id: 'getMetrics',
     summary: 'Read the metrics',
-    description: 'Prometheus text format, version 0.0.4.',
+    description: 'Answers with the metrics of the service in the text format of Prometheus, version 0.0.4.',
     auth: 'admin',
     status: 200,
     answers: { type: 'text/plain', schema: text, example: example.metrics },

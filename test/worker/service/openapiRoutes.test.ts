@@ -45,3 +45,14 @@ test('what tus adds is served', async () => {
     expect([400, 404, 415], operation).toContain(answer.status)
   }
 })
+
+test('every operation has an id in camel case of its own, a summary, and sentences that say what it does', () => {
+  const all = Object.entries(operations)
+  expect(new Set(all.map(([, { id }]) => id)).size).toBe(all.length)
+  for (const [name, { id, summary, description }] of all) {
+    expect(id, name).toMatch(/^[a-z]+([A-Z][a-z]+)*$/)
+    expect(summary, name).toMatch(/^[A-Z].*[^.]$/)
+    expect(description, name).toMatch(/^[A-Z`][^]+\.$/)
+    expect(description.split(' ').length, `${name}: a whole sentence`).toBeGreaterThan(5)
+  }
+})
