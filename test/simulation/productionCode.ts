@@ -32,7 +32,7 @@ export async function loadCode(root: string) {
   const advance = (await load(
     'worker/scheduler/transitionTask.ts',
   )) as typeof import('../../worker/scheduler/transitionTask.ts')
-  const status = (await load('contract/api/publicStatus.ts')) as typeof import('../../contract/api/status.ts')
+  const status = (await load('contract/api/publicStatus.ts')) as typeof import('../../contract/api/publicStatus.ts')
   const jobs = (await load('worker/db/jobs.ts')) as typeof import('../../worker/db/jobs.ts')
   const tasks = (await load('worker/db/tasks.ts')) as typeof import('../../worker/db/tasks.ts')
   return {
