@@ -87,9 +87,8 @@ const sentences: Readonly<Record<EventType, (event: StoredEvent) => string>> = {
   'job.cancelled': () => 'Job cancelled.',
 }
 
-/** `timeline` is the ledger's JSON. */
-export function publicEvents(timeline: string): PublicEvent[] {
-  return (JSON.parse(timeline) as StoredEvent[]).map((event, index) => ({
+export function publicEvents(timeline: readonly StoredEvent[]): PublicEvent[] {
+  return timeline.map((event, index) => ({
     id: index + 1,
     type: event.type,
     at: new Date(event.at).toISOString(),

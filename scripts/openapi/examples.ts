@@ -195,15 +195,13 @@ export const sharedFilm = sharedMedia(done, {
   addresses_expire_at: iso(46_800),
 })
 export const events = {
-  events: publicEvents(
-    JSON.stringify([
-      { type: 'job.created', at: later(0) },
-      { type: 'attempt.started', at: later(0.4), attempt: 1, slot: 0 },
-      { type: 'job.planned', at: later(0.6), attempt: 1 },
-      { type: 'job.committing', at: later(3.9), attempt: 1 },
-      { type: 'job.completed', at: later(4), attempt: 1 },
-    ]),
-  ),
+  events: publicEvents([
+    { type: 'job.created', at: later(0) },
+    { type: 'attempt.started', at: later(0.4), attempt: 1, slot: 0 },
+    { type: 'job.planned', at: later(0.6), attempt: 1 },
+    { type: 'job.committing', at: later(3.9), attempt: 1 },
+    { type: 'job.completed', at: later(4), attempt: 1 },
+  ]),
   job_completed: true,
 }
 

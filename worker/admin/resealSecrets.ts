@@ -2,9 +2,8 @@
 // version sealed: a batch at a time, from wherever the last one stopped. Afterwards the older key may leave VAULT_KEYS.
 // Not in charge of: the envelope (vault.ts).
 import type { VaultRotation } from '#contract/api/administration.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { hookOf, keepHook } from '../webhooks/webhookAddress.ts'
-import { listSealedWithOthers, replaceSealed } from '../db/jobs.ts'
+import { decodeConfig, listSealedWithOthers, replaceSealed } from '../db/jobs.ts'
 import { listKeysSealedWithOthers, replaceKeySealed } from '../db/apiKeys.ts'
 import { addressesOf, SECRETS_FIELD } from '../storage/jobStores.ts'
 import { currentKeyId, open, seal } from '../secrets/vault.ts'
@@ -24,7 +23,7 @@ export async function reseal(env: Env, after: Place, limit: number): Promise<Vau
   for (const row of rows) {
     let sealed: string
     try {
-      const addresses = addressesOf(JSON.parse(row.config) as JobConfig)
+      const addresses = addressesOf(decodeConfig(row.config))
       const secrets = await open(env, row.account, row.job_id, SECRETS_FIELD, row.sealed, addresses)
       sealed = await seal(env, row.account, row.job_id, SECRETS_FIELD, secrets, addresses)
     } catch {

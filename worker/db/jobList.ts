@@ -1,8 +1,8 @@
 // In charge of: choosing and reading one page of an account's jobs.
 // Not in charge of: what of a job can be searched for (searchText.ts), single jobs (jobs.ts).
 import type { JobState } from '#contract/task/lifecycle.ts'
-import type { JobWithTask } from './jobs.ts'
-import { withTask } from './jobs.ts'
+import type { Job, JobWithTaskRow } from './jobs.ts'
+import { decodeJob, withTask } from './jobs.ts'
 
 /** Characters of a job_id that mean it: fewer are in too many names, and in too many ids. */
 const JOB_ID_PART = 8
@@ -25,7 +25,7 @@ const found = `(CAST(id AS TEXT) = ?7 OR instr(sought, ?7) > 0
       OR (length(?7) >= ${JOB_ID_PART} AND substr(job_id, 1, length(?7)) = ?7))`
 
 /** The page is chosen from the index `jobs_listed`, which has all that the conditions ask for; then its rows are read. */
-export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<JobWithTask[]> {
+export async function listJobs(db: D1Database, account: string, filter: JobFilter): Promise<Job[]> {
   // Looked up first, from an index of its own: few jobs have the value that is asked for.
   const exact = filter.metadata.map(
     (_, n) =>
@@ -54,6 +54,6 @@ export async function listJobs(db: D1Database, account: string, filter: JobFilte
       filter.search,
       ...filter.metadata.flatMap(({ name, value }) => [name, value]),
     )
-    .all<JobWithTask>()
-  return results
+    .all<JobWithTaskRow>()
+  return results.map(decodeJob)
 }

@@ -1,8 +1,15 @@
-// In charge of: the SQL of jobs, one statement a function.
+// In charge of: the SQL of jobs, one statement a function, and the only place where a row's JSON becomes typed values.
 // Not in charge of: lists and searches (jobList.ts), task transitions (tasks.ts), the public shape (contract/api/status.ts).
+import type { JobError, Warning } from '#contract/errors.ts'
+import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
+import type { JobConfig } from '#contract/job/validateJob.ts'
 import type { JobState, TaskKind, TaskState } from '#contract/task/lifecycle.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
+import type { MediaFacts } from '#contract/task/mediaFacts.ts'
+import type { FinishedObject, ProgressPost } from '#contract/task/protocol.ts'
+import type { StoredPoster } from './sourceReports.ts'
 
+/** A row of `jobs` as D1 has it. */
 export interface JobRow {
   id: number
   job_id: string
@@ -25,9 +32,7 @@ export interface JobRow {
   deleted_at: number | null
   /** null = made before names were kept. */
   input_name: string | null
-  /** A `SourceReport`, once it was probed. */
   source: string | null
-  /** A `StoredPoster` (sourceReports.ts), once there is one. */
   poster: string | null
   /** Who is told of the end: 0 = nobody, 1 = whom the job named, 2 = whom its key names. */
   webhook: 0 | 1 | 2
@@ -37,8 +42,8 @@ export interface JobRow {
 export type Told = 'job' | 'key' | null
 const webhookOf = { none: 0, job: 1, key: 2 } as const
 
-/** A job with the task that carries it out (one a job in this version). */
-export interface JobWithTask extends JobRow {
+/** With the task that carries the job out (one a job in this version). */
+export interface JobWithTaskRow extends JobRow {
   task: string
   kind: TaskKind
   task_state: TaskState
@@ -48,8 +53,71 @@ export interface JobWithTask extends JobRow {
   starts_failed: number
   /** A queued task waits until then; milliseconds since 1970. */
   not_before: number
-  /** Of a task that waits: why its last attempt ended, where a reason was given (JSON). */
+  /** Of a task that waits: why its last attempt ended, where a reason was given. */
   lost_to: string | null
+}
+
+/** One entry of `status.outputs[]` as it is stored; addresses are made anew on every read. */
+export interface StoredOutput {
+  path: string
+  location: string
+  size: number
+  sha256: string
+  etag: string
+  content_type: string
+  profile: number | null
+  role: FinishedObject['role']
+  segments?: { count: number; bytes: number }
+  /** Absent for what holds no media, and in rows of before. */
+  media?: MediaFacts
+}
+
+/** The columns that hold JSON, by what they hold. */
+interface Decoded {
+  config: JobConfig
+  warnings: Warning[]
+  error: JobError | null
+  /** null = none yet, or removed. */
+  outputs: StoredOutput[] | null
+  progress: ProgressPost | null
+  estimate: Estimate | null
+  /** Once the source was probed. */
+  source: SourceReport | null
+  poster: StoredPoster | null
+  lost_to: JobError | null
+}
+
+/** A job and its task as the rest of the Worker sees them. */
+export type Job = Omit<JobWithTaskRow, keyof Decoded> & Decoded
+
+/** Members that a version added later are absent in older rows; nothing else differs. */
+export function decodeJob<R extends JobWithTaskRow>(row: R): Omit<R, keyof Decoded> & Decoded {
+  const { config, warnings, error, outputs, progress, estimate, source, poster, lost_to: lostTo } = row
+  return {
+    ...row,
+    config: decodeConfig(config),
+    warnings: decodeWarnings(warnings),
+    error: decodeOptional(error) as JobError | null,
+    outputs: decodeOptional(outputs) as StoredOutput[] | null,
+    progress: decodeOptional(progress) as ProgressPost | null,
+    estimate: decodeOptional(estimate) as Estimate | null,
+    source: decodeOptional(source) as SourceReport | null,
+    poster: decodeOptional(poster) as StoredPoster | null,
+    lost_to: decodeOptional(lostTo) as JobError | null,
+  }
+}
+
+/** Was valid when it was stored; what it names is authenticated with the credentials (vault.ts). */
+export function decodeConfig(text: string): JobConfig {
+  return JSON.parse(text) as JobConfig
+}
+
+export function decodeWarnings(text: string): Warning[] {
+  return JSON.parse(text) as Warning[]
+}
+
+function decodeOptional(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text)
 }
 
 export interface NewJob {
@@ -164,17 +232,23 @@ const position = `CASE WHEN tasks.state = 'queued' THEN (
   END AS position`
 
 /** Another account's job is as absent as a missing one (I16). */
-export function findJob(db: D1Database, account: string, id: number) {
-  return db
+export async function findJob(
+  db: D1Database,
+  account: string,
+  id: number,
+): Promise<(Job & { position: number | null }) | null> {
+  const row = await db
     .prepare(
       `SELECT jobs.*, ${taskColumns}, ${position} ${joined} WHERE jobs.id = ?1 AND jobs.account = ?2 AND jobs.deleted_at IS NULL`,
     )
     .bind(id, account)
-    .first<JobWithTask & { position: number | null }>()
+    .first<JobWithTaskRow & { position: number | null }>()
+  return row && decodeJob(row)
 }
 
-export function findJobByBackendId(db: D1Database, jobId: string) {
-  return db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTask>()
+export async function findJobByBackendId(db: D1Database, jobId: string): Promise<Job | null> {
+  const row = await db.prepare(`${withTask} WHERE jobs.job_id = ?1`).bind(jobId).first<JobWithTaskRow>()
+  return row && decodeJob(row)
 }
 
 /** Only while the job has not ended: what has ended never changes (I2). */

@@ -1,41 +1,59 @@
 // In charge of: the SQL of an account's own presets, one statement a function.
+// Not in charge of: what a preset may hold (contract/job/validatePreset.ts).
+import type { Members } from '#contract/job/fieldReader.ts'
 
-export interface PresetRow {
+export interface StoredPreset {
   id: string
   account: string
   name: string
   folded: string
   description: string
-  /** JSON, as it was given. */
-  job: string
+  /** As it was given. */
+  job: Members
   created_at: number
   updated_at: number
 }
 
+type PresetRow = Omit<StoredPreset, 'job'> & { job: string }
+
+function decodePreset(row: PresetRow): StoredPreset {
+  return { ...row, job: JSON.parse(row.job) as Members }
+}
+
 /** In the order of their names. */
-export async function listPresets(db: D1Database, account: string): Promise<PresetRow[]> {
+export async function listPresets(db: D1Database, account: string): Promise<StoredPreset[]> {
   const { results } = await db
     .prepare(`SELECT * FROM presets WHERE account = ?1 ORDER BY folded`)
     .bind(account)
     .all<PresetRow>()
-  return results
+  return results.map(decodePreset)
 }
 
 /** Another account's preset is as absent as a missing one (I16). */
-export function findPreset(db: D1Database, account: string, id: string): Promise<PresetRow | null> {
-  return db.prepare(`SELECT * FROM presets WHERE id = ?1 AND account = ?2`).bind(id, account).first<PresetRow>()
+export async function findPreset(db: D1Database, account: string, id: string): Promise<StoredPreset | null> {
+  const row = await db
+    .prepare(`SELECT * FROM presets WHERE id = ?1 AND account = ?2`)
+    .bind(id, account)
+    .first<PresetRow>()
+  return row && decodePreset(row)
 }
 
 /** By its id, or by its name. No name looks like an id. */
-export function findPresetByEither(db: D1Database, account: string, id: string, folded: string) {
-  return db
+export async function findPresetByEither(
+  db: D1Database,
+  account: string,
+  id: string,
+  folded: string,
+): Promise<StoredPreset | null> {
+  const row = await db
     .prepare(`SELECT * FROM presets WHERE account = ?1 AND (id = ?2 OR folded = ?3)`)
     .bind(account, id, folded)
     .first<PresetRow>()
+  return row && decodePreset(row)
 }
 
 /** Counted in the statement that inserts: no race exceeds the bound. → false where the name is taken, or there are too many */
-export async function insertPreset(db: D1Database, preset: PresetRow, maximum: number): Promise<boolean> {
+export async function insertPreset(db: D1Database, preset: StoredPreset, maximum: number): Promise<boolean> {
   const row = await db
     .prepare(
       `INSERT INTO presets (id, account, name, folded, description, job, created_at, updated_at)
@@ -48,7 +66,7 @@ export async function insertPreset(db: D1Database, preset: PresetRow, maximum: n
       preset.name,
       preset.folded,
       preset.description,
-      preset.job,
+      JSON.stringify(preset.job),
       preset.created_at,
       maximum,
     )
@@ -57,14 +75,26 @@ export async function insertPreset(db: D1Database, preset: PresetRow, maximum: n
 }
 
 /** → the preset afterwards; null where it is not there, or another has the name */
-export function changePreset(db: D1Database, preset: Omit<PresetRow, 'created_at'>): Promise<PresetRow | null> {
-  return db
+export async function changePreset(
+  db: D1Database,
+  preset: Omit<StoredPreset, 'created_at'>,
+): Promise<StoredPreset | null> {
+  const row = await db
     .prepare(
       `UPDATE OR IGNORE presets SET name = ?3, folded = ?4, description = ?5, job = ?6, updated_at = ?7
        WHERE id = ?1 AND account = ?2 RETURNING *`,
     )
-    .bind(preset.id, preset.account, preset.name, preset.folded, preset.description, preset.job, preset.updated_at)
+    .bind(
+      preset.id,
+      preset.account,
+      preset.name,
+      preset.folded,
+      preset.description,
+      JSON.stringify(preset.job),
+      preset.updated_at,
+    )
     .first<PresetRow>()
+  return row && decodePreset(row)
 }
 
 export async function deletePreset(db: D1Database, account: string, id: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 // In charge of: the SQL of shares, one statement a function.
 // Not in charge of: tokens (shareAccess.ts), the public shape (shares/shareRoutes.ts).
-import type { JobWithTask } from './jobs.ts'
-import { withTask } from './jobs.ts'
+import type { Job, JobWithTaskRow } from './jobs.ts'
+import { decodeJob, withTask } from './jobs.ts'
 
 export interface ShareRow {
   id: string
@@ -48,7 +48,7 @@ export async function findShared(
   db: D1Database,
   id: string,
   now: number,
-): Promise<{ share: ShareRow; job: JobWithTask } | null> {
+): Promise<{ share: ShareRow; job: Job } | null> {
   const [shares, jobs] = await db.batch([
     db.prepare(`SELECT * FROM shares WHERE id = ?1 AND expires_at > ?2`).bind(id, now),
     db
@@ -59,8 +59,8 @@ export async function findShared(
       .bind(id),
   ])
   const share = shares?.results[0] as ShareRow | undefined
-  const job = jobs?.results[0] as JobWithTask | undefined
-  return share && job ? { share, job } : null
+  const job = jobs?.results[0] as JobWithTaskRow | undefined
+  return share && job ? { share, job: decodeJob(job) } : null
 }
 
 export async function forgetShares(db: D1Database, expiredBefore: number): Promise<void> {

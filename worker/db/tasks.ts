@@ -177,6 +177,11 @@ export function mirrorJob(
     )
 }
 
+/** Not part of every `TaskRow`: a plan may have more than a megabyte, and only transcoders read it. */
+export function decodePlan(plan: string | null): unknown {
+  return plan === null ? null : (JSON.parse(plan) as unknown)
+}
+
 /** The first plan that was written wins: every later attempt is given that one. Returns it, or null for a stale attempt. */
 export async function storePlan(
   db: D1Database,
@@ -184,7 +189,7 @@ export async function storePlan(
   attempt: number,
   plan: string,
   now: number,
-): Promise<string | null> {
+): Promise<{ plan: unknown } | null> {
   const event: StoredEvent = { type: 'job.planned', at: now, attempt }
   const row = await db
     .prepare(
@@ -194,7 +199,7 @@ export async function storePlan(
     )
     .bind(task, attempt, plan, JSON.stringify(event))
     .first<{ plan: string }>()
-  return row?.plan ?? null
+  return row && { plan: decodePlan(row.plan) }
 }
 
 /** Slots that are taken or resting. */
@@ -263,12 +268,16 @@ export async function listNeglectedTasks(
 }
 
 /** What has happened to a job so far. */
-export function findTimeline(db: D1Database, jobId: string) {
-  return db
+export async function findTimeline(
+  db: D1Database,
+  jobId: string,
+): Promise<{ timeline: StoredEvent[]; finished_at: number | null } | null> {
+  const row = await db
     .prepare(
       `SELECT tasks.timeline, jobs.finished_at FROM jobs JOIN tasks ON tasks.job = jobs.id
        WHERE jobs.job_id = ?1 AND jobs.deleted_at IS NULL`,
     )
     .bind(jobId)
     .first<{ timeline: string; finished_at: number | null }>()
+  return row && { ...row, timeline: JSON.parse(row.timeline) as StoredEvent[] }
 }

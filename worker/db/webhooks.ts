@@ -18,7 +18,8 @@ export interface WebhookRow {
   state: 'pending' | 'delivered' | 'failed'
   tries: number
   next_at: number
-  log: string
+  /** Of its last tries. */
+  log: Try[]
   created_at: number
   updated_at: number
 }
@@ -45,22 +46,22 @@ export async function listWebhooks(db: D1Database, job: number): Promise<Webhook
   const { results } = await db
     .prepare(`SELECT * FROM webhooks WHERE job = ?1 ORDER BY created_at LIMIT 100`)
     .bind(job)
-    .all<WebhookRow>()
-  return results
+    .all<Omit<WebhookRow, 'log'> & { log: string }>()
+  return results.map((row) => ({ ...row, log: JSON.parse(row.log) as Try[] }))
 }
 
 /** What one try came to; nothing where another try, or a replay, was first. */
 export async function recordTry(
   db: D1Database,
   before: WebhookRow,
-  after: { state: WebhookRow['state']; nextAt: number; log: string; now: number },
+  after: { state: WebhookRow['state']; nextAt: number; log: Try[]; now: number },
 ): Promise<void> {
   await db
     .prepare(
       `UPDATE webhooks SET state = ?2, tries = tries + 1, next_at = ?3, log = ?4, updated_at = ?5
        WHERE id = ?1 AND state = 'pending' AND tries = ?6 AND updated_at = ?7`,
     )
-    .bind(before.id, after.state, after.nextAt, after.log, after.now, before.tries, before.updated_at)
+    .bind(before.id, after.state, after.nextAt, JSON.stringify(after.log), after.now, before.tries, before.updated_at)
     .run()
 }
 

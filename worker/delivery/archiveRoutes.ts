@@ -4,11 +4,10 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { inputName } from '#contract/job/paths/inputAddress.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { outputProvider } from '#contract/job/validateJob.ts'
 import { measure, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { contentRange, parseRange } from '../util/byteRange.ts'
@@ -19,21 +18,20 @@ import { sharing } from './objectRoutes.ts'
 const signed = (account: string, jobId: string, name: string, expiry: string): string =>
   JSON.stringify([account, jobId, name, expiry])
 
-function isArchived(job: JobWithTask): boolean {
+function isArchived(job: Job): boolean {
   return (
     job.state === 'completed' &&
     job.kind === 'transcode' &&
     job.outputs !== null &&
     job.deleted_at === null &&
-    outputProvider(JSON.parse(job.config) as JobConfig) === 'vendor-store'
+    outputProvider(job.config) === 'vendor-store'
   )
 }
 
 /** Null where the outputs are not finished, or in another store. `until` in milliseconds since 1970. */
-export async function archiveAddress(env: Env, job: JobWithTask, base: string, until: number): Promise<string | null> {
+export async function archiveAddress(env: Env, job: Job, base: string, until: number): Promise<string | null> {
   if (!isArchived(job)) return null
-  const config = JSON.parse(job.config) as JobConfig
-  const name = `${inputName(job.input_name ?? nameOfInput(config, null))}.tar`
+  const name = `${inputName(job.input_name ?? nameOfInput(job.config, null))}.tar`
   const expiry = String(Math.floor(until / 1000))
   const signature = await sign(env, 'archive', signed(job.account, job.job_id, name, expiry))
   return `${base}/a/${expiry}.${signature}/${[job.account, job.job_id, name].map(encodeURIComponent).join('/')}`

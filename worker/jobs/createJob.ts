@@ -4,6 +4,7 @@ import type { Problem, Warning } from '#contract/errors.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/validateJob.ts'
 import type { TaskKind } from '#contract/task/lifecycle.ts'
 import {
+  decodeWarnings,
   findIdempotency,
   findJobByBackendId,
   insertIdempotency,
@@ -136,13 +137,13 @@ export async function createdBefore(env: Env, asked: Asked): Promise<Created | n
   const job = await findJobByBackendId(env.DB, first.job_id)
   // Deleted since: its key still does not make a second one.
   if (!job || job.deleted_at !== null) throw notFound()
-  const config = JSON.parse(job.config) as JobConfig
+  const { config } = job
   return {
     id: job.id,
     jobId: job.job_id,
     kind: job.kind,
     config,
-    warnings: JSON.parse(first.warnings) as Warning[],
+    warnings: decodeWarnings(first.warnings),
     createdAt: job.created_at,
     inputName: job.input_name ?? nameOfInput(config, null),
     retryOf: job.retry_of,

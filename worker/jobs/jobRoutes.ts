@@ -5,7 +5,6 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Created as CreatedAnswer, JobRead, ListedJob } from '#contract/api/answers.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { outputProvider } from '#contract/job/validateJob.ts'
 import type { JobState } from '#contract/task/lifecycle.ts'
 import { MAX_BODY_BYTES, METADATA } from '#contract/limits.ts'
@@ -22,7 +21,7 @@ import type { AppEnv } from '../http/context.ts'
 import { baseUrl } from '../http/context.ts'
 import { judgeJob } from './validateJobRequest.ts'
 import { listJobs } from '../db/jobList.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJob, markDeleted } from '../db/jobs.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { purgeJob } from './purgeJob.ts'
@@ -149,7 +148,7 @@ export const jobs = new Hono<AppEnv>()
     return c.json({
       jobs: await Promise.all(
         page.map(async (job) => {
-          const config = JSON.parse(job.config) as JobConfig
+          const { config } = job
           return {
             _auto_generated_id_: job.id,
             job_id: job.job_id,
@@ -227,14 +226,14 @@ export const jobs = new Hono<AppEnv>()
     return c.body(null, 204)
   })
 
-async function owned(c: Context<AppEnv>): Promise<JobWithTask & { position: number | null }> {
+async function owned(c: Context<AppEnv>): Promise<Job & { position: number | null }> {
   const job = await findJob(c.env.DB, c.get('account'), Number(c.req.param('id')))
   if (!job) throw notFound()
   return job
 }
 
-async function read(env: Env, job: JobWithTask, base: string): Promise<JobRead> {
-  return { status: await statusOf(env, job, base), config: JSON.parse(job.config) as JobConfig }
+async function read(env: Env, job: Job, base: string): Promise<JobRead> {
+  return { status: await statusOf(env, job, base), config: job.config }
 }
 
 /** 2.5. The only success code that the contract shows is 200. Made from what creation knew, so that a repetition is equal. */

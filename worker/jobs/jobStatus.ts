@@ -1,19 +1,13 @@
 // In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
 // Not in charge of: its shape (contract/api/status.ts).
-import type { JobError, Warning } from '#contract/errors.ts'
-import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { outputProvider } from '#contract/job/validateJob.ts'
 import { placesOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'
 import { RETENTION_DAYS } from '#contract/limits.ts'
-import type { ProgressPost } from '#contract/task/protocol.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
-import type { StoredOutput } from '../monitor/commitOutputs.ts'
 import { monitorOf } from '../scheduler/applyEvent.ts'
-import type { StoredPoster } from '../db/sourceReports.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job, StoredOutput } from '../db/jobs.ts'
 import { archiveAddress } from '../delivery/archiveRoutes.ts'
 import { objectAddress } from '../delivery/objectRoutes.ts'
 import { sourceName } from '../taskApi/putOutput.ts'
@@ -38,7 +32,7 @@ interface Terms {
  */
 export async function statusOf(
   env: Env,
-  job: JobWithTask & { position?: number | null },
+  job: Job & { position?: number | null },
   base: string,
   terms: Terms = { until: outputsEnd(job), isShared: false },
 ): Promise<PublicStatus> {
@@ -53,22 +47,22 @@ export async function statusOf(
     jobId: job.job_id,
     job: job.state,
     task: job.task_state,
-    progress: live ?? (job.progress === null ? null : (JSON.parse(job.progress) as ProgressPost)),
-    error: job.error === null ? null : (JSON.parse(job.error) as JobError),
-    warnings: JSON.parse(job.warnings) as Warning[],
+    progress: live ?? job.progress,
+    error: job.error,
+    warnings: job.warnings,
     outputs,
     dryRun: job.kind === 'plan',
-    estimate: job.estimate === null ? null : (JSON.parse(job.estimate) as Estimate),
-    source: job.source === null ? null : (JSON.parse(job.source) as SourceReport),
+    estimate: job.estimate,
+    source: job.source,
     poster,
     archiveUrl,
     retryOf: job.retry_of,
-    inputName: job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null),
+    inputName: job.input_name ?? nameOfInput(job.config, null),
     position: job.position ?? null,
     startsFailed: job.starts_failed,
     notBefore: job.not_before,
     // Afterwards it waits for a transcoder, like any other.
-    lostTo: job.lost_to === null || job.not_before <= Date.now() ? null : (JSON.parse(job.lost_to) as JobError),
+    lostTo: job.not_before <= Date.now() ? null : job.lost_to,
     createdAt: job.created_at,
     startedAt: job.started_at,
     finishedAt: job.finished_at,
@@ -79,13 +73,13 @@ export async function statusOf(
  * When the outputs of a job in the service's own store are removed, in milliseconds since 1970. Of one that runs: the same all day,
  * so that whoever reads it again and again does not load its poster again and again.
  */
-export function outputsEnd({ finished_at: finished }: Pick<JobWithTask, 'finished_at'>): number {
+export function outputsEnd({ finished_at: finished }: Pick<Job, 'finished_at'>): number {
   return (finished ?? Math.ceil(Date.now() / DAY_MS) * DAY_MS) + RETENTION_DAYS.outputs * DAY_MS
 }
 
-async function posterOf(env: Env, job: JobWithTask, base: string, until: number): Promise<Poster | null> {
+async function posterOf(env: Env, job: Job, base: string, until: number): Promise<Poster | null> {
   if (job.poster === null) return null
-  const { attempt, width, height } = JSON.parse(job.poster) as StoredPoster
+  const { attempt, width, height } = job.poster
   return { url: await posterAddress(env, base, { jobId: job.job_id, attempt }, until), width, height }
 }
 
@@ -95,15 +89,15 @@ async function posterOf(env: Env, job: JobWithTask, base: string, until: number)
  */
 async function addressesElsewhere(
   env: Env,
-  job: JobWithTask,
+  job: Job,
   outputs: readonly StoredOutput[],
 ): Promise<ReadonlyMap<string, string>> {
   if (job.sealed === null || outputs.length === 0) return new Map()
   try {
     const sink = await openSinkOf(env, job.job_id, job)
     if (!sink?.address) return new Map()
-    const config = JSON.parse(job.config) as JobConfig
-    const places = placesOf(config, sourceName(job, config), attemptDirectory(job.job_id, job.attempt))
+    const { config } = job
+    const places = placesOf(config, sourceName(job), attemptDirectory(job.job_id, job.attempt))
     const own = outputs.filter(({ path }) => SENDINGS.some((sent) => places.refusal(sent, path) === null))
     const made = await Promise.all(own.map(async ({ path }) => [path, await sink.address?.(path)] as const))
     return new Map(made.flatMap(([path, url]) => (url ? [[path, url]] : [])))
@@ -118,12 +112,12 @@ async function addressesElsewhere(
 const SENDINGS = ['put', 'parts', 'written'] as const
 
 /** Signed anew on every read. */
-async function addresses(env: Env, job: JobWithTask, base: string, terms: Terms): Promise<PublicOutput[]> {
+async function addresses(env: Env, job: Job, base: string, terms: Terms): Promise<PublicOutput[]> {
   if (job.outputs === null) return []
   const { account, job_id: jobId } = job
   const grant = { expiresAt: terms.until / 1000, scope: terms.isShared ? ('shared' as const) : ('object' as const) }
-  const stored = JSON.parse(job.outputs) as StoredOutput[]
-  const isOwn = outputProvider(JSON.parse(job.config) as JobConfig) === 'vendor-store'
+  const stored = job.outputs
+  const isOwn = outputProvider(job.config) === 'vendor-store'
   const none = isOwn || terms.isShared || terms.isListed === true
   const elsewhere = none ? new Map<string, string>() : await addressesElsewhere(env, job, stored)
   const urlOf = async (path: string): Promise<string | null> =>

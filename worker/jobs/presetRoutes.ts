@@ -5,22 +5,21 @@ import type { Preset, PresetList } from '#contract/api/answers.ts'
 import { MAX_BODY_BYTES, PRESETS } from '#contract/limits.ts'
 import { validatePreset } from '#contract/job/validatePreset.ts'
 import { builtInPresets, foldName } from '#contract/job/builtInPresets.ts'
-import type { Members } from '#contract/job/fieldReader.ts'
 import { authenticate } from '../http/authenticate.ts'
 import { readJson } from '../http/jsonBody.ts'
 import type { AppEnv } from '../http/context.ts'
 import { baseUrl } from '../http/context.ts'
-import type { PresetRow } from '../db/presets.ts'
+import type { StoredPreset } from '../db/presets.ts'
 import { changePreset, deletePreset, findPreset, findPresetByEither, insertPreset, listPresets } from '../db/presets.ts'
 import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
 import { toBase64Url } from '../secrets/hmac.ts'
 
-const publicPreset = (row: PresetRow): Preset => ({
+const publicPreset = (row: StoredPreset): Preset => ({
   preset_id: row.id,
   name: row.name,
   description: row.description,
   built_in: false,
-  job: JSON.parse(row.job) as Members,
+  job: row.job,
   updated_at: new Date(row.updated_at).toISOString(),
 })
 
@@ -72,7 +71,7 @@ function read(value: unknown, base: string) {
   const judged = validatePreset(value, { baseUrl: base })
   if (!judged.ok) throw invalidBody(judged.problems)
   const { name, description, job } = judged.preset
-  return { name, folded: foldName(name), description, job: JSON.stringify(job) }
+  return { name, folded: foldName(name), description, job }
 }
 
 function refuseBuiltIn(id: string): void {

@@ -8,7 +8,7 @@ import { validateJob } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 import type { KeyHook } from '../webhooks/webhookAddress.ts'
 import { withHook } from '../webhooks/webhookAddress.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { invalidBody, RequestError } from '../http/requestError.ts'
 import { problemsOf } from '../http/validationErrors.ts'
 import { secretsOf } from '../storage/jobStores.ts'
@@ -34,7 +34,7 @@ export interface Repetition {
 /** @throws RequestError 409 `job_active`, `job_finished` or `credentials_expired`; 400 for a body that is not valid */
 export async function repetitionOf(
   env: Env,
-  job: JobWithTask,
+  job: Job,
   body: unknown,
   { baseUrl, hook }: { baseUrl: string; hook: KeyHook | null },
 ): Promise<Repetition> {
@@ -53,7 +53,7 @@ export async function repetitionOf(
     throw invalidBody(problemsOf(parsed.error.issues, body, expectations))
   }
   const brought = withoutNull(parsed.data)
-  const config = JSON.parse(job.config) as JobConfig
+  const { config } = job
   const kept = job.sealed === null ? null : await keptOf(env, job)
   // Addresses with a query are kept sealed, with the credentials.
   const full = { ...kept?.addresses, ...brought }
@@ -94,7 +94,7 @@ function withoutNull<T extends object>(given: T): { [K in keyof T]: Exclude<T[K]
 }
 
 /** @throws RequestError where they were given for other addresses than the row names by now */
-async function keptOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
+async function keptOf(env: Env, job: Job): Promise<JobSecrets> {
   try {
     return await secretsOf(env, job)
   } catch (error) {

@@ -5,12 +5,12 @@ import type { EventList } from '#contract/api/answers.ts'
 import { eventText, publicEvents } from '#contract/api/events.ts'
 import { monitorOf } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findTimeline } from '../db/tasks.ts'
 import { streamHeaders } from '../monitor/eventStream.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 
-export async function serveEvents(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function serveEvents(c: Context<AppEnv>, job: Job): Promise<Response> {
   const found = await findTimeline(c.env.DB, job.job_id)
   if (!found) throw notFound()
   const events = publicEvents(found.timeline)

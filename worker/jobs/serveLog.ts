@@ -6,12 +6,12 @@ import type { JobLog } from '#contract/api/answers.ts'
 import { MAX_LOGS } from '#contract/task/reportSchemas.ts'
 import { logPrefix } from '../storage/objectKeys.ts'
 import type { AppEnv } from '../http/context.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 
 /** Each attempt's log changes while it runs. */
 const headers = { 'cache-control': 'no-store', vary: 'Accept' }
 
-export async function serveLog(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function serveLog(c: Context<AppEnv>, job: Job): Promise<Response> {
   const log = await readLog(c.env, job.job_id)
   const supports = ['application/json', 'text/plain']
   const type = accepts(c, { header: 'Accept', supports, default: 'application/json' })

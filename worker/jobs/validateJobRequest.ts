@@ -5,7 +5,7 @@ import type { Validation } from '#contract/job/validateJob.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { builtInPreset, foldName, presetOf, withPreset } from '#contract/job/builtInPresets.ts'
 import type { ProblemCode } from '#contract/job/findings.ts'
-import { isMembers, type Members } from '#contract/job/fieldReader.ts'
+import { isMembers } from '#contract/job/fieldReader.ts'
 import { showValue } from '#contract/job/redact.ts'
 import { findPresetByEither } from '../db/presets.ts'
 import { invalidBody } from '../http/requestError.ts'
@@ -15,7 +15,7 @@ type Accepted = Extract<Validation, { ok: true }>
 /** The account's own comes first: a later version may bring a built-in one of the same name. null = there is none */
 async function findNamed(env: Env, account: string, idOrName: string): Promise<Pick<Preset, 'job'> | null> {
   const row = await findPresetByEither(env.DB, account, idOrName, foldName(idOrName))
-  return row ? { job: JSON.parse(row.job) as Members } : (builtInPreset(idOrName) ?? null)
+  return row ?? builtInPreset(idOrName) ?? null
 }
 
 /** @throws RequestError 400 with all problems */

@@ -3,14 +3,14 @@
 // Not in charge of: whether the attempt was allowed to finish (the guarded UPDATE running → committing), nor when it is
 // tried again (jobMonitor.ts, which also sees to it that only one commit of a job runs at a time).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
-import type { JobError, Warning } from '#contract/errors.ts'
+import type { JobError } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
-import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, FinishPost, WrittenObject } from '#contract/task/protocol.ts'
 import { answerTo, detailsOf, fieldOf } from '../storage/jobErrorMapping.ts'
 import type { Watcher } from '../scheduler/applyEvent.ts'
 import { apply } from '../scheduler/applyEvent.ts'
 import { inParallel } from '../util/mapConcurrent.ts'
+import type { StoredOutput } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import type { TaskRow } from '../db/tasks.ts'
 import { openSinkOf } from '../storage/jobStores.ts'
@@ -21,21 +21,6 @@ interface CommitRecord extends Omit<FinishPost, 'written'> {
   attempt: number
   /** Absent in a record that an older version stored. */
   written?: WrittenObject[]
-}
-
-/** One entry of `status.outputs[]` as it is stored; addresses are made anew on every read. */
-export interface StoredOutput {
-  path: string
-  location: string
-  size: number
-  sha256: string
-  etag: string
-  content_type: string
-  profile: number | null
-  role: FinishedObject['role']
-  segments?: { count: number; bytes: number }
-  /** Absent for what holds no media, and in rows of before. */
-  media?: MediaFacts
 }
 
 /** Path → tag of what lay at a final path before the first write of this commit. */
@@ -113,7 +98,7 @@ export async function commit(env: Env, task: TaskRow, watcher: Watcher): Promise
       watcher,
       outputs: JSON.stringify(outputs),
       progress: JSON.stringify({ ...record.progress, attempt }),
-      warnings: JSON.stringify(mergeWarnings(JSON.parse(job.warnings) as Warning[], record.warnings)),
+      warnings: JSON.stringify(mergeWarnings(job.warnings, record.warnings)),
     },
   )
   await dropRecord(env, task.job_id, attempt)

@@ -1,6 +1,5 @@
 // In charge of: handing one attempt to one transcoder: a container in production, one of TRANSCODER_URLS locally.
 // Not in charge of: when (assignSlots.ts), containers (containerInstance.ts), what a transcoder does (transcoder/).
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import type { RunRequest } from '#contract/task/protocol.ts'
 import { protocolOf } from '#contract/task/protocol.ts'
 import { settings } from '../env.ts'
@@ -24,7 +23,7 @@ export async function dispatch(env: Env, task: TaskRow): Promise<Refusal | null>
   const job = await findJobByBackendId(env.DB, task.job_id)
   if (!job) return { reason: 'refused', detail: 'its job is gone' }
   const request: RunRequest = {
-    protocol: protocolOf(task.kind, JSON.parse(job.config) as JobConfig),
+    protocol: protocolOf(task.kind, job.config),
     task_id: task.id,
     attempt: task.attempt,
     token: await attemptToken(env, task.id, task.attempt),

@@ -2,7 +2,7 @@
 // Not in charge of: routes (shareRoutes.ts, sharedPageRoutes.ts), rows (db/shares.ts), the shape (contract/api/sharedMedia.ts).
 import type { SharedMedia } from '#contract/api/answers.ts'
 import { sharedMedia } from '#contract/api/sharedMedia.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import type { ShareRow } from '../db/shares.ts'
 import { findShared } from '../db/shares.ts'
 import { sign, toBase64Url, verify } from '../secrets/hmac.ts'
@@ -27,7 +27,7 @@ export async function shareToken(env: Env, id: string): Promise<string> {
 
 export interface Shared {
   share: ShareRow
-  job: JobWithTask
+  job: Job
 }
 
 /** Null for whatever is no share in force: forged, unknown, expired, revoked, or of a job that is gone. */

@@ -3,15 +3,13 @@
 import type { Context } from 'hono'
 import type { Share, ShareList } from '#contract/api/answers.ts'
 import { newShare } from '#contract/api/requestBodies.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { outputProvider } from '#contract/job/validateJob.ts'
 import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
 import { embedHtml, shapeOf } from '#contract/api/sharedMedia.ts'
 import { readOptionalJson } from '../http/jsonBody.ts'
-import type { StoredOutput } from '../monitor/commitOutputs.ts'
 import type { AppEnv } from '../http/context.ts'
 import { baseUrl } from '../http/context.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJob } from '../db/jobs.ts'
 import type { ShareRow } from '../db/shares.ts'
 import { deleteShare, insertShare, listShares } from '../db/shares.ts'
@@ -31,7 +29,7 @@ const expectations = {
   },
 }
 
-export async function createShare(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function createShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   const { value } = await readOptionalJson(c, MAX_SHARE_BYTES)
   const parsed = newShare.safeParse(value)
   if (!parsed.success) throw invalidBody(problemsOf(parsed.error.issues, value, expectations))
@@ -51,23 +49,23 @@ export async function createShare(c: Context<AppEnv>, job: JobWithTask): Promise
   return c.json(await publicShare(c, job, row))
 }
 
-export async function serveShares(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function serveShares(c: Context<AppEnv>, job: Job): Promise<Response> {
   const rows = await listShares(c.env.DB, job.id, Date.now(), MAX_SHARES)
   return c.json({ shares: await Promise.all(rows.map((row) => publicShare(c, job, row))) } satisfies ShareList)
 }
 
-export async function revokeShare(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function revokeShare(c: Context<AppEnv>, job: Job): Promise<Response> {
   if (!(await deleteShare(c.env.DB, job.id, c.req.param('share') ?? ''))) throw notFound()
   return c.body(null, 204)
 }
 
 /** Until when the outputs can be played. @throws RequestError 409 where there are none that this service could serve */
-function shareableUntil(job: JobWithTask, now: number): number {
+function shareableUntil(job: Job, now: number): number {
   const end = outputsEnd(job)
   const refuse = (message: string) => new RequestError('not_shareable', message)
   if (job.kind === 'plan') throw refuse('A dry run makes no outputs, so there is nothing to share.')
   if (job.state !== 'completed') throw refuse('Only a completed job can be shared.')
-  if (outputProvider(JSON.parse(job.config) as JobConfig) !== 'vendor-store') {
+  if (outputProvider(job.config) !== 'vendor-store') {
     throw refuse('The outputs are in your own store, not in the service’s: share their addresses there.')
   }
   if (job.outputs === null || end - now < SHARE_SECONDS.minimum * 1000) {
@@ -77,8 +75,8 @@ function shareableUntil(job: JobWithTask, now: number): number {
 }
 
 /** The source's name without its extension. */
-function titleOf(job: JobWithTask): string {
-  const name = job.input_name ?? nameOfInput(JSON.parse(job.config) as JobConfig, null)
+function titleOf(job: Job): string {
+  const name = job.input_name ?? nameOfInput(job.config, null)
   const title = name
     .replace(/(.)\.[A-Za-z0-9]{1,5}$/u, '$1')
     .replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')
@@ -88,14 +86,13 @@ function titleOf(job: JobWithTask): string {
   return title === '' ? 'Video' : title
 }
 
-async function publicShare(c: Context<AppEnv>, job: JobWithTask, row: ShareRow): Promise<Share> {
-  const outputs = JSON.parse(job.outputs ?? '[]') as StoredOutput[]
+async function publicShare(c: Context<AppEnv>, job: Job, row: ShareRow): Promise<Share> {
   const url = `${baseUrl(c)}/s/${await shareToken(c.env, row.id)}`
   return {
     share_id: row.id,
     url,
     embed_url: `${url}/embed`,
-    embed_html: embedHtml(`${url}/embed`, row.title, shapeOf(outputs) ?? { width: 16, height: 9 }),
+    embed_html: embedHtml(`${url}/embed`, row.title, shapeOf(job.outputs ?? []) ?? { width: 16, height: 9 }),
     title: row.title,
     created_at: new Date(row.created_at).toISOString(),
     expires_at: new Date(row.expires_at).toISOString(),

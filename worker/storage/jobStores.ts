@@ -4,7 +4,7 @@ import { parseInput } from '#contract/job/paths/inputAddress.ts'
 import { givenPaths, markOf, rootsOf } from '#contract/job/paths/outputLocation.ts'
 import type { Credentials, JobConfig, JobSecrets, Provider } from '#contract/job/validateJob.ts'
 import { inputProvider, outputProvider } from '#contract/job/validateJob.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import { googleAccess, oracleAccess } from './storeCredentials.ts'
 import type { HttpAccess } from './http/httpSource.ts'
@@ -36,11 +36,11 @@ export function addressesOf(config: JobConfig): string[] {
 }
 
 /** @throws StoreError when the job's credentials are no longer kept, or were given for other addresses than its row names */
-export async function secretsOf(env: Env, job: JobWithTask): Promise<JobSecrets> {
+export async function secretsOf(env: Env, job: Job): Promise<JobSecrets> {
   if (job.sealed === null) {
     throw new StoreError('forbidden', 'vault', 'open', 'The credentials of this job are no longer stored.')
   }
-  const addresses = addressesOf(JSON.parse(job.config) as JobConfig)
+  const addresses = addressesOf(job.config)
   try {
     return await open<JobSecrets>(env, job.account, job.job_id, SECRETS_FIELD, job.sealed, addresses)
   } catch (error) {
@@ -98,22 +98,22 @@ export function sourceRef(account: string, config: JobConfig, secrets: JobSecret
 }
 
 /** @throws StoreError */
-export async function openSourceOf(env: Env, job: JobWithTask): Promise<Source> {
+export async function openSourceOf(env: Env, job: Job): Promise<Source> {
   const secrets = await secretsOf(env, job)
-  return openSource(env, sourceRef(job.account, JSON.parse(job.config) as JobConfig, secrets))
+  return openSource(env, sourceRef(job.account, job.config, secrets))
 }
 
 /** The address and the credentials of a source by http; null for any other. @throws StoreError */
-export async function httpInputOf(env: Env, job: JobWithTask): Promise<{ url: string; access: HttpAccess } | null> {
-  const ref = sourceRef(job.account, JSON.parse(job.config) as JobConfig, await secretsOf(env, job))
+export async function httpInputOf(env: Env, job: Job): Promise<{ url: string; access: HttpAccess } | null> {
+  const ref = sourceRef(job.account, job.config, await secretsOf(env, job))
   if (ref.provider !== 'http') return null
   return { url: ref.url, access: { username: ref.accessKey ?? null, password: ref.secretKey ?? null } }
 }
 
 /** The full address of the job's logo; null where it has none. @throws StoreError */
-export async function logoAddressOf(env: Env, job: JobWithTask): Promise<string | null> {
+export async function logoAddressOf(env: Env, job: Job): Promise<string | null> {
   const secrets = await secretsOf(env, job)
-  return secrets.addresses.logo_url ?? ((JSON.parse(job.config) as JobConfig).logo_url || null)
+  return secrets.addresses.logo_url ?? (job.config.logo_url || null)
 }
 
 /** Empty members are absent ones. */
@@ -143,10 +143,10 @@ function sinkRef(jobId: string, provider: Provider, root: string, n: number, sec
 }
 
 /** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
-export async function openSinkOf(env: Env, jobId: string, known?: JobWithTask): Promise<Sink | null> {
+export async function openSinkOf(env: Env, jobId: string, known?: Job): Promise<Sink | null> {
   const job = known ?? (await findJobByBackendId(env.DB, jobId))
   if (!job || job.kind !== 'transcode') return null
-  const config = JSON.parse(job.config) as JobConfig
+  const { config } = job
   // The own store needs no credentials: nothing is unsealed for it.
   const provider = outputProvider(config)
   if (provider === 'vendor-store') return openSink(env, { provider, account: job.account, jobId }, config.cache_control)

@@ -2,7 +2,6 @@
 // Not in charge of: who may call (taskRoutes.ts), whether it still may (contract/task/lifecycle.ts), what an estimate says.
 import type { Context } from 'hono'
 import { mergeWarnings } from '#contract/job/findings.ts'
-import type { Warning } from '#contract/errors.ts'
 import { estimatePost, MAX_ESTIMATE_BYTES } from '#contract/task/protocol.ts'
 import { readJson } from '../http/jsonBody.ts'
 import { apply } from '../scheduler/applyEvent.ts'
@@ -29,7 +28,7 @@ export async function endDryRun(c: Context<DoorEnv>): Promise<Response> {
     {
       estimate,
       progress: JSON.stringify({ ...progress, attempt }),
-      warnings: JSON.stringify(mergeWarnings(job ? (JSON.parse(job.warnings) as Warning[]) : [], warnings)),
+      warnings: JSON.stringify(mergeWarnings(job?.warnings ?? [], warnings)),
     },
   )
   if (!result.ok && result.refusal !== 'same') {

@@ -3,7 +3,6 @@
 // Not in charge of: which places a job has (contract/task/allowedOutputs.ts), objects in parts (taskRoutes.ts), putting the fixed names (commitOutputs.ts).
 import type { Context } from 'hono'
 import { inputName } from '#contract/job/paths/inputAddress.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import type { Places, Sending } from '#contract/task/allowedOutputs.ts'
 import { placesOf } from '#contract/task/allowedOutputs.ts'
 import type { FinishPost } from '#contract/task/protocol.ts'
@@ -11,7 +10,7 @@ import { attemptDirectory, MAX_DOOR_BODY_BYTES } from '#contract/task/protocol.t
 import { decodeElements } from '../util/pathSegments.ts'
 import { monitorOf } from '../scheduler/applyEvent.ts'
 import { Kept } from '../util/ttlCache.ts'
-import type { JobRow } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import { findTask } from '../db/tasks.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
@@ -38,13 +37,12 @@ export function destinationOf(c: Context<DoorEnv>): Promise<Destination> {
     const job = await findJobByBackendId(c.env.DB, jobId)
     const sink = job && (await openSinkOf(c.env, jobId, job))
     if (!job || !sink) throw staleAttempt()
-    const config = JSON.parse(job.config) as JobConfig
-    return { sink, places: placesOf(config, sourceName(job, config), attemptDirectory(jobId, attempt)) }
+    return { sink, places: placesOf(job.config, sourceName(job), attemptDirectory(jobId, attempt)) }
   })
 }
 
 /** For derived output names: an uploaded file's own name is better than its number. The same in every attempt, also when the upload is gone. */
-export function sourceName({ input_name: name }: Pick<JobRow, 'input_name'>, config: JobConfig): string {
+export function sourceName({ input_name: name, config }: Pick<Job, 'input_name' | 'config'>): string {
   return inputName(uploadOf(config) === null ? config.input : (name ?? config.input))
 }
 

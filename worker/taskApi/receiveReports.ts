@@ -8,7 +8,6 @@ import {
   MAX_PREVIEW_BYTES,
   MAX_SOURCE_BYTES,
 } from '#contract/task/reportSchemas.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { jpegSize } from '#contract/formats/jpegSize.ts'
 import { redactLog } from './redactLog.ts'
 import { sourcePost } from '#contract/task/protocol.ts'
@@ -17,7 +16,7 @@ import { readJson } from '../http/jsonBody.ts'
 import { monitorOf } from '../scheduler/applyEvent.ts'
 import type { StoredPoster } from '../db/sourceReports.ts'
 import { storePoster, storeSource } from '../db/sourceReports.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import { RequestError, staleAttempt } from '../http/requestError.ts'
 import { secretsOf } from '../storage/jobStores.ts'
@@ -83,17 +82,16 @@ export async function takeLog(c: Context<DoorEnv>): Promise<Response> {
 }
 
 /** Neither deleted nor swept: a job that has ended has outputs (`[]` at least) until its objects are removed. */
-function isKept(job: JobWithTask): boolean {
+function isKept(job: Job): boolean {
   return job.deleted_at === null && (job.finished_at === null || job.outputs !== null)
 }
 
 /** Every credential, every full address, and where the source lies. */
-async function secretTexts(env: Env, job: JobWithTask): Promise<string[]> {
+async function secretTexts(env: Env, job: Job): Promise<string[]> {
   const { input, output, addresses } = await secretsOf(env, job)
-  const config = JSON.parse(job.config) as JobConfig
   const hidden = ['access_key', 'secret_key', 'private_key', 'session_token'] as const
   const credentials = [input, output].flatMap((side) => hidden.map((name) => side[name] ?? ''))
-  const source = addresses.input ?? config.input
+  const source = addresses.input ?? job.config.input
   return [...credentials, ...Object.values(addresses), ...placeOf(source)]
 }
 

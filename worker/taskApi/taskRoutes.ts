@@ -8,7 +8,6 @@ import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import type { TaskDescription, UploadReply } from '#contract/task/protocol.ts'
 import {
   failPost,
@@ -31,6 +30,7 @@ import { apply, monitorOf } from '../scheduler/applyEvent.ts'
 import { findJobByBackendId, setWarnings } from '../db/jobs.ts'
 import { findTask, storePlan } from '../db/tasks.ts'
 import { answerError, notFound, RequestError, staleAttempt } from '../http/requestError.ts'
+import { decodePlan } from '../db/tasks.ts'
 import { fromBase64Url, toBase64Url } from '../secrets/hmac.ts'
 import { StoreError } from '../storage/objectStore.ts'
 import { attemptOf } from '../secrets/attemptToken.ts'
@@ -91,7 +91,7 @@ export const door = new Hono<DoorEnv>()
     const task = await findTask(c.env.DB, id)
     if (!job || !task) throw staleAttempt()
     await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
-    const config = JSON.parse(job.config) as JobConfig
+    const { config } = job
     return c.json({
       protocol: protocolOf(task.kind, config),
       task_id: id,
@@ -99,8 +99,8 @@ export const door = new Hono<DoorEnv>()
       attempt,
       kind: task.kind,
       config,
-      plan: task.plan === null ? null : (JSON.parse(task.plan) as unknown),
-      input_name: sourceName(job, config),
+      plan: decodePlan(task.plan),
+      input_name: sourceName(job),
       max_attempt_ms: MAX_ATTEMPT_MS,
       takes: {
         source: job.source === null,
@@ -121,7 +121,7 @@ export const door = new Hono<DoorEnv>()
     if (stored === null) throw staleAttempt()
     await addWarnings(c.env, c.get('jobId'), warnings)
     c.executionCtx.waitUntil(monitorOf(c.env, c.get('jobId')).announce())
-    return c.json({ plan: JSON.parse(stored) as unknown })
+    return c.json(stored)
   })
 
   .post('/task/:id/source', takeSource)
@@ -241,7 +241,7 @@ async function tryOut(c: Context<DoorEnv>): Promise<void> {
   const { sink } = await destinationOf(c)
   if (!sink.tryOut) return
   const monitor = monitorOf(c.env, jobId)
-  for (const directory of outputDirectories(JSON.parse(job.config) as JobConfig)) {
+  for (const directory of outputDirectories(job.config)) {
     await sink.tryOut(directory, async (upload, path) => void (await monitor.journalUpload(attempt, upload, path)))
   }
 }
@@ -272,8 +272,8 @@ function asJobError(
 async function addWarnings(env: Env, jobId: string, warnings: Warning[]): Promise<void> {
   const job = warnings.length > 0 ? await findJobByBackendId(env.DB, jobId) : null
   if (!job) return
-  const merged = JSON.stringify(mergeWarnings(JSON.parse(job.warnings) as Warning[], warnings))
-  if (merged !== job.warnings) await setWarnings(env.DB, jobId, merged)
+  const merged = JSON.stringify(mergeWarnings(job.warnings, warnings))
+  if (merged !== JSON.stringify(job.warnings)) await setWarnings(env.DB, jobId, merged)
 }
 
 /** The same for every part but the last (R2), few enough parts, and none above what one request may carry. */

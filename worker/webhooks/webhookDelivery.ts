@@ -1,13 +1,10 @@
 // In charge of: sending what a job's owner asked to be told: signed, through the guard, bounded in time and size.
 // Not in charge of: when (webhookScheduler.ts), what it says (contract/api/webhookMessage.ts).
-import type { JobError } from '#contract/errors.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 import { nextTryIn, webhookBody } from '#contract/api/webhookMessage.ts'
-import type { StoredOutput } from '../monitor/commitOutputs.ts'
 import type { AccountRow } from '../db/accounts.ts'
 import { findAccount } from '../db/accounts.ts'
-import type { JobWithTask } from '../db/jobs.ts'
+import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import type { Try, WebhookRow } from '../db/webhooks.ts'
 import { listWebhooks, recordTry } from '../db/webhooks.ts'
@@ -59,13 +56,13 @@ export async function deliverDue(env: Env, jobId: string): Promise<number | null
   return pending.length === 0 ? null : Math.min(...pending.map((row) => row.next_at))
 }
 
-async function deliver(env: Env, job: JobWithTask, row: WebhookRow): Promise<void> {
+async function deliver(env: Env, job: Job, row: WebhookRow): Promise<void> {
   const made = await send(env, job, row)
   const wait = made.error === null ? null : nextTryIn(row.tries + 1, made.status)
   const state = made.error === null ? 'delivered' : wait === null ? 'failed' : 'pending'
-  const log = [...(JSON.parse(row.log) as Try[]), made].slice(-KEPT_TRIES)
+  const log = [...row.log, made].slice(-KEPT_TRIES)
   const now = Date.now()
-  await recordTry(env.DB, row, { state, nextAt: now + (wait ?? 0), log: JSON.stringify(log), now })
+  await recordTry(env.DB, row, { state, nextAt: now + (wait ?? 0), log, now })
   console.log(
     JSON.stringify({
       level: state === 'delivered' ? 'info' : 'warn',
@@ -80,7 +77,7 @@ async function deliver(env: Env, job: JobWithTask, row: WebhookRow): Promise<voi
   )
 }
 
-async function send(env: Env, job: JobWithTask, row: WebhookRow): Promise<Try> {
+async function send(env: Env, job: Job, row: WebhookRow): Promise<Try> {
   const at = Date.now()
   const ended = (status: number | null, error: string | null): Try => ({
     at,
@@ -94,11 +91,11 @@ async function send(env: Env, job: JobWithTask, row: WebhookRow): Promise<Try> {
       id: job.id,
       jobId: job.job_id,
       state: job.state,
-      error: job.error === null ? null : (JSON.parse(job.error) as JobError),
-      outputs: JSON.parse(job.outputs ?? '[]') as StoredOutput[],
+      error: job.error,
+      outputs: job.outputs ?? [],
       retryOf: job.retry_of,
       dryRun: job.kind === 'plan',
-      metadata: (JSON.parse(job.config) as JobConfig).metadata ?? {},
+      metadata: job.config.metadata ?? {},
       createdAt: job.created_at,
       finishedAt: job.finished_at ?? at,
     })
@@ -126,7 +123,7 @@ async function send(env: Env, job: JobWithTask, row: WebhookRow): Promise<Try> {
 }
 
 /** For as long as it is known which addresses the job was given. @throws StoreError where its row names others by now */
-async function requireSealedFor(env: Env, job: JobWithTask): Promise<void> {
+async function requireSealedFor(env: Env, job: Job): Promise<void> {
   await secretsOf(env, job).catch((error: unknown) => {
     // Nothing secret is sent: a ring without the key is no reason to keep the message back.
     if (error instanceof StoreError) throw error
@@ -134,8 +131,8 @@ async function requireSealedFor(env: Env, job: JobWithTask): Promise<void> {
 }
 
 /** @throws Error when its query was sealed and is no longer kept, or the job was changed in the database */
-export async function addressOf(env: Env, job: JobWithTask): Promise<string> {
-  const shown = (JSON.parse(job.config) as JobConfig).webhook_url
+export async function addressOf(env: Env, job: Job): Promise<string> {
+  const shown = job.config.webhook_url
   const address = typeof shown === 'string' ? shown : ''
   if (!isRedacted(address)) {
     if (job.sealed !== null) await requireSealedFor(env, job)

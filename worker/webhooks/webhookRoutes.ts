@@ -8,8 +8,8 @@ import { authenticate } from '../http/authenticate.ts'
 import { courierOf } from '../scheduler/applyEvent.ts'
 import type { AppEnv } from '../http/context.ts'
 import { findAccount, rotateWebhookSecret } from '../db/accounts.ts'
-import type { JobWithTask } from '../db/jobs.ts'
-import type { Try, WebhookRow } from '../db/webhooks.ts'
+import type { Job } from '../db/jobs.ts'
+import type { WebhookRow } from '../db/webhooks.ts'
 import { listWebhooks, replayWebhook } from '../db/webhooks.ts'
 import { notFound, RequestError } from '../http/requestError.ts'
 import { addressOf, OVERLAP_MS, webhookSecret } from './webhookDelivery.ts'
@@ -37,12 +37,12 @@ function secretFacts(rotatedAt: number | null): WebhookSecret {
   }
 }
 
-export async function serveDeliveries(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function serveDeliveries(c: Context<AppEnv>, job: Job): Promise<Response> {
   const deliveries = (await listWebhooks(c.env.DB, job.id)).map(publicDelivery)
   return c.json({ deliveries } satisfies DeliveryList)
 }
 
-export async function replay(c: Context<AppEnv>, job: JobWithTask): Promise<Response> {
+export async function replay(c: Context<AppEnv>, job: Job): Promise<Response> {
   const id = c.req.param('webhook') ?? ''
   if (!(await listWebhooks(c.env.DB, job.id)).some((row) => row.id === id)) throw notFound()
   try {
@@ -64,6 +64,6 @@ function publicDelivery(row: WebhookRow): Delivery {
     tries: row.tries,
     created_at: time(row.created_at),
     next_try_at: row.state === 'pending' ? time(row.next_at) : null,
-    attempts: (JSON.parse(row.log) as Try[]).map((each) => ({ ...each, at: time(each.at) })),
+    attempts: row.log.map((each) => ({ ...each, at: time(each.at) })),
   }
 }

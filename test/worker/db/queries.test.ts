@@ -5,6 +5,7 @@ import { apply } from '../../../worker/scheduler/applyEvent.ts'
 import {
   deleteOldJobs,
   findJob,
+  findJobByBackendId,
   forgetIdempotency,
   forgetSecrets,
   insertJob,
@@ -127,4 +128,44 @@ test('the warnings of a job that has ended do not change, whoever still had some
   expect((await apply(env, { id: 'ended-0', jobId: 'ended' }, { type: 'cancel' })).ok).toBe(true)
   await setWarnings(env.DB, 'ended', '[1,2]')
   expect(await warnings()).toBe('[1]')
+})
+
+test('a row that an older version stored reads as a typed job, with every member it had', async () => {
+  const config = {
+    input: '12',
+    output_container: 'mp4',
+    of_a_later_version: [1],
+    cloud_credentials: { input: { cloud_provider: 'file-upload' }, output: { cloud_provider: 'vendor-store' } },
+  }
+  const job = { ...wish('older'), config: JSON.stringify(config), warnings: '[{"code":"no_effect","message":"x"}]' }
+  await env.DB.batch([insertJob(env.DB, job, null), insertTask(env.DB, job, 'older-0', 'transcode')])
+  const empty = {
+    error: null,
+    outputs: null,
+    progress: null,
+    estimate: null,
+    source: null,
+    poster: null,
+    lost_to: null,
+  }
+  expect(await findJobByBackendId(env.DB, 'older')).toMatchObject({
+    config,
+    warnings: [{ code: 'no_effect', message: 'x' }],
+    ...empty,
+  })
+  // Before outputs had `media`, and jobs a name of their input.
+  const output = {
+    path: 'a.mp4',
+    location: 'vendor-store://x',
+    size: 1,
+    sha256: 'x',
+    etag: 'y',
+    content_type: 'video/mp4',
+  }
+  const stored = [{ ...output, profile: 0, role: 'media' }]
+  const error = { code: 'internal', message: 'x', details: { in_place: ['a.mp4'] } }
+  await env.DB.prepare(`UPDATE jobs SET outputs = ?1, error = ?2, input_name = NULL WHERE job_id = 'older'`)
+    .bind(JSON.stringify(stored), JSON.stringify(error))
+    .run()
+  expect(await findJobByBackendId(env.DB, 'older')).toMatchObject({ outputs: stored, error, input_name: null })
 })

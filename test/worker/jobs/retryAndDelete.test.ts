@@ -133,7 +133,7 @@ test('72 hours after the end a retry tells the address of the key again, where t
     expect([status, made.warnings]).toEqual([200, []])
     const row = await rowOf(made._auto_generated_id_)
     expect(JSON.parse(row.config).webhook_url).toBe('https://hooks.test/in?…')
-    expect((await secretsOf(env, row)).addresses.webhook_url).toBe(HOOK)
+    expect((await secretsOf(env, (await findJobByBackendId(env.DB, row.job_id))!)).addresses.webhook_url).toBe(HOOK)
     await post(`/api/v0/job/${made._auto_generated_id_}/cancel`, {}, { key })
   }
   // Looks the same, and is another: only the caller has it.

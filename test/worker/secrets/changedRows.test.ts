@@ -3,7 +3,6 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { findJobByBackendId } from '../../../worker/db/jobs.ts'
 import { reseal } from '../../../worker/admin/resealSecrets.ts'
 import { addressesOf, secretsOf } from '../../../worker/storage/jobStores.ts'
@@ -175,7 +174,7 @@ describe('what an older version sealed, for its job alone', () => {
     const fresh = (await findJobByBackendId(env.DB, attempt.job))!
     expect(JSON.parse(fresh.sealed ?? '')).toMatchObject({ v: 2 })
     expect(await secretsOf(env, fresh)).toEqual(secrets)
-    const changed = { ...fresh, config: fresh.config.replace('media.test', THIEF) }
+    const changed = { ...fresh, config: { ...fresh.config, input: fresh.config.input.replace('media.test', THIEF) } }
     await expect(secretsOf(env, changed)).rejects.toMatchObject({ code: 'credentials_invalid' })
     expect(await reseal(env, { job: id - 1, key: '' }, 10)).toMatchObject({ resealed: 0, done: true })
   })
@@ -184,7 +183,7 @@ describe('what an older version sealed, for its job alone', () => {
     const { attempt } = await start({ cloud_credentials: { input: http, output: { cloud_provider: 'vendor-store' } } })
     const row = (await findJobByBackendId(env.DB, attempt.job))!
     const lowered = JSON.stringify({ ...JSON.parse(row.sealed ?? ''), v: 1 })
-    const addresses = addressesOf(JSON.parse(row.config) as JobConfig)
+    const addresses = addressesOf(row.config)
     await expect(open(env, row.account, row.job_id, 'secrets', lowered, addresses)).rejects.toThrow(/something else/)
     await expect(open(env, row.account, row.job_id, 'secrets', row.sealed ?? '')).rejects.toThrow(/something else/)
   })
