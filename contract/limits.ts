@@ -45,6 +45,8 @@ export const IP_DISTANCE = { minimum: 1, maximum: 8 } as const
 /** Seconds; the minimum is exclusive. */
 export const GOP_LENGTH = { minimum: 0, maximum: 60 } as const
 export const SEGMENT_LENGTH = { minimum: 0, maximum: 60 } as const
+/** Decision "gop_length": segment_length absent = 6 s. */
+export const DEFAULT_SEGMENT_SECONDS = 6
 export const ROTATION_BLACKNESS = { minimum: 0, maximum: 100 } as const
 export const LOGO_OPACITY = { minimum: 0, maximum: 100 } as const
 export const MAX_LOGO_BYTES = 5_000_000

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { warning } from '../errors.ts'
 import { attemptLog } from '../task/reportSchemas.ts'
-import type { JobConfig } from '../job/validateJob.ts'
+import type { JobConfig } from '../job/jobConfig.ts'
 import { count, described, id, time } from '../schemaParts.ts'
 import { jobStatus } from './status.ts'
 

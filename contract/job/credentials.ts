@@ -1,6 +1,7 @@
 // In charge of: cloud_credentials (specification 2.3): its members, what each provider needs, what an omitted output means.
 // Not in charge of: paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key is right (the store says so).
 import { parseHttp, schemeOf, SCHEMES } from './paths/inputAddress.ts'
+import type { Credentials } from './jobConfig.ts'
 import { hintOf } from './fieldHints.ts'
 import { readStoreKey } from './storeKeys/storeKey.ts'
 import type { Findings } from './findings.ts'
@@ -15,11 +16,6 @@ import {
   type Draft,
   type Provider,
 } from './requestSchema.ts'
-
-/** Full credentials, unknown members included. Only ever sealed or used, never stored in clear. */
-export interface Credentials extends CredentialFields {
-  [member: string]: unknown
-}
 
 export interface ReadCredentials {
   full: Partial<Credentials>

@@ -1,6 +1,12 @@
 // In charge of: the job in the service's own words, complete: no optional field survives, every default is applied.
 // Not in charge of: wire names and validation (validateJob.ts), what a source turns out to be (transcoder/plan).
 
+/**
+ * Raised whenever `JobSpec`, or what is in it, gets another member: a transcoder that finds a lower number in its task
+ * translates the stored configuration itself. A member that goes, or means something else, is a new task protocol.
+ */
+export const SPEC_VERSION = 1
+
 export type Container = 'mp4' | 'ts' | 'hls' | 'silverlight'
 export type VideoCodec = 'h264' | 'hevc' | 'mpeg2'
 export type AudioCodec = 'aac' | 'ac3' | 'mp2'
@@ -138,6 +144,8 @@ export interface JobSpec {
   maxSourceErrors: number | null
   /** Audio streams that a transport stream must have; null = not said. */
   expectedAudioStreams: number | null
+  /** The source may be an HLS playlist, which only servers by http have. */
+  allowHlsSource: boolean
   /** Directory in which each audio profile is a file of its own, below the job's destination; null = none are. */
   audioDirectory: string | null
   /** Whether a picture may be larger than the source's; null = it may, with a warning. */

@@ -242,8 +242,6 @@ export const LOGO_POSITIONS = ['top_left', 'top_right', 'bottom_left', 'bottom_r
 
 /** 2.1 gop_length. Zero and less are its absence: the smallest GOP, a single frame, is what no template means by them. */
 const DEFAULT_GOP_SECONDS = 1
-/** Decision "gop_length": segment_length absent = 6 s. */
-export const DEFAULT_SEGMENT_SECONDS = 6
 
 /** 2.1 without its nested objects. */
 export const jobFields = z.object({
@@ -269,7 +267,7 @@ export const jobFields = z.object({
     ...limits.SEGMENT_LENGTH,
     above: true,
     unit: 'seconds',
-    clamped: { low: DEFAULT_SEGMENT_SECONDS, high: limits.SEGMENT_LENGTH.maximum },
+    clamped: { low: limits.DEFAULT_SEGMENT_SECONDS, high: limits.SEGMENT_LENGTH.maximum },
   }),
   video_codec: choice('Video codec.', ['h.264', 'mpeg2', 'hevc'], 'h.264'),
   ip_distance: optionalNumber('Distance between I/P frames.', {

@@ -1,8 +1,8 @@
 // In charge of: which objects the attempts of a job may store: their paths below its destination, how each is sent, and the
 // types it may have. The Worker holds a transcoder to them, since a hostile file may have taken it over.
 // Not in charge of: what is in them, how long a path may be (pathLengths.ts), stores.
-import type { JobConfig } from '../job/validateJob.ts'
-import { toSpec } from '../job/validateJob.ts'
+import type { JobConfig } from '../job/jobConfig.ts'
+import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
 import { audioFilePath, AUDIO_EXTENSIONS, joinPath, outputPath } from '../job/paths/outputNames.ts'
 import { packageName, renditionDirectory } from '../job/rules/segmentedOutput.ts'

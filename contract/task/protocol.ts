@@ -3,9 +3,10 @@
 import * as z from 'zod/mini'
 import type { Estimate } from './dryRunEstimate.ts'
 import { mediaFacts, sourceReport } from './reportSchemas.ts'
-import type { JobConfig } from '../job/validateJob.ts'
+import type { JobConfig } from '../job/jobConfig.ts'
 import type { TaskKind } from './lifecycle.ts'
 import { taskPlan } from './planSchema.ts'
+import type { JobSpec } from '../job/jobSpec.ts'
 import { warningCode } from '../warningCodes.ts'
 
 /** Raised when a message changes shape. Old and new versions meet during a rollout, so the door accepts every version in `SUPPORTED_PROTOCOLS`. */
@@ -57,7 +58,11 @@ export interface TaskDescription {
   attempt: number
   /** plan = a dry run: it ends with `/estimate`, and the door takes no upload of it. */
   kind: TaskKind
+  /** As stored, for `job.json` alone. Transcoders of before `spec` translate it themselves. */
   config: JobConfig
+  /** What the attempt does. Absent in answers of older Workers, as its version is. */
+  spec?: JobSpec
+  spec_version?: number
   /** The plan that an earlier attempt stored; a later attempt follows it. */
   plan: unknown
   /** Name of the source without its directory, for derived output names. */

@@ -1,8 +1,9 @@
 // In charge of: what a row is: one value of one parameter, the smallest job that uses it, and how its effect is measured.
 // Not in charge of: the rows (rows/), running them (runner.ts).
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { readFile } from 'node:fs/promises'
 import type { Problem } from '#contract/errors.ts'
-import type { JobConfig, Validation } from '#contract/job/validateJob.ts'
+import type { Validation } from '#contract/job/validateJob.ts'
 import type { EngineFeatures } from '../../transcoder/ffmpeg/locate.ts'
 import type { SourceName } from './sourceClips.ts'
 

@@ -2,7 +2,8 @@
 // Not in charge of: what is looked at in the outputs (rows/).
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { validateJob, toSpec, type Validation } from '#contract/job/validateJob.ts'
+import { validateJob, type Validation } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { TaskError } from '../../transcoder/errors.ts'
 import { logoFile, prepareLogo } from '../../transcoder/source/logoImage.ts'
 import { plannedFiles } from '../../transcoder/plan/model/plannedFiles.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Warning } from '#contract/errors.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
-import { inputProvider, toSpec } from '#contract/job/validateJob.ts'
+import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
 import {
   SUPPORTED_PROTOCOLS,
   type EstimatePost,
@@ -12,6 +12,7 @@ import {
   type RunRequest,
   type TaskDescription,
 } from '#contract/task/protocol.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import type { Attempt } from './attempt.ts'
 import { findCues } from '../analysis/findCues.ts'
 import { withCaptionLanguages } from '../analysis/captionLanguages.ts'
@@ -180,10 +181,10 @@ async function transcode(
   try {
     progress.enter('probing')
     if (task.kind === 'plan') outlook?.predict(asLongAgain())
-    const { size: sizeBytes } = await prepareInput(attempt, inputProvider(task.config))
+    const spec = specOf(task)
+    const { size: sizeBytes } = await prepareInput(attempt, spec)
     // An event may have been waited for until it ended, for hours.
     const began = performance.now()
-    const spec = toSpec(task.config, task.input_name)
     const media = await start.probe(spec.program).catch(async (error: unknown) => {
       requireSource(attempt) // a source that could not be read explains more than what ffprobe made of it
       await requireClear(gateway, spec, null, halt.signal)
@@ -358,6 +359,11 @@ function requireOurs(task: TaskDescription, request: RunRequest): void {
       `The service speaks protocol ${task.protocol}, which this transcoder does not.`,
     )
   if (task.attempt !== request.attempt) throw new StaleAttempt()
+}
+
+/** Of a Worker older than this transcoder: without `spec`, or with one that lacks members. */
+function specOf({ spec, spec_version: version = 0, config, input_name: inputName }: TaskDescription): JobSpec {
+  return spec !== undefined && version >= SPEC_VERSION ? spec : toSpec(config, inputName)
 }
 
 function isPlanned({ plan }: TaskDescription): boolean {

@@ -5,6 +5,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { HLS_MAGIC } from '#contract/task/protocol.ts'
 import type { Attempt } from '../pipeline/attempt.ts'
 import { TaskError } from '../errors.ts'
@@ -18,10 +19,13 @@ import { Room } from './diskQuota.ts'
 const SPOOLED_SHARE = 0.5
 
 /** Opens the source; behind the gateway there is media afterwards, which can be read anywhere if that was possible at all. */
-export async function prepareInput(attempt: Attempt, provider: string): Promise<{ size: number | null }> {
+export async function prepareInput(
+  attempt: Attempt,
+  { allowHlsSource }: Pick<JobSpec, 'allowHlsSource'>,
+): Promise<{ size: number | null }> {
   const { engine, gateway, workspace, log, halt } = attempt
   const { size, ranges, head } = await gateway.open()
-  const isPlaylist = provider === 'http' && isHls(head)
+  const isPlaylist = allowHlsSource && isHls(head)
   if (!isPlaylist && ranges) return { size }
   const directory = join(workspace.root, 'source')
   await mkdir(directory, { mode: 0o700 })

@@ -2,7 +2,7 @@
 // Not in charge of: lists and searches (jobList.ts), task transitions (tasks.ts), the public shape (contract/api/status.ts).
 import type { JobError, Warning } from '#contract/errors.ts'
 import type { Estimate, SourceReport } from '#contract/task/dryRunEstimate.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { JobState, TaskKind, TaskState } from '#contract/task/lifecycle.ts'
 import { MAX_QUEUE_POSITION } from '#contract/limits.ts'
 import type { MediaFacts } from '#contract/task/mediaFacts.ts'

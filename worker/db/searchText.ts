@@ -2,7 +2,7 @@
 // values of its metadata, and what was typed.
 // Not in charge of: the statement that searches (jobs.ts).
 import { fileNameOf } from '#contract/job/paths/inputAddress.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 
 /** One spelling for all of them: SQLite's lower() knows ASCII alone, and LIKE takes 50 bytes at most on D1. */
 export function folded(text: string): string {

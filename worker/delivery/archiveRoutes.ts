@@ -4,7 +4,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { inputName } from '#contract/job/paths/inputAddress.ts'
-import { outputProvider } from '#contract/job/validateJob.ts'
+import { outputProvider } from '#contract/job/jobConfig.ts'
 import { measure, streamArchive } from './tarArchive.ts'
 import type { AppEnv } from '../http/context.ts'
 import type { Job } from '../db/jobs.ts'

@@ -1,7 +1,7 @@
 // In charge of: putting a validated job into the ledger, once: its row, its task, its idempotency key, in one batch.
 // Not in charge of: validation (contract/job/validateJob.ts), the answer (jobRoutes.ts).
+import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
-import type { JobConfig, JobSecrets } from '#contract/job/validateJob.ts'
 import type { TaskKind } from '#contract/task/lifecycle.ts'
 import {
   decodeWarnings,

@@ -1,6 +1,6 @@
 // In charge of: gathering what a status needs: the ledger for a finished job, ledger and monitor for a running one.
 // Not in charge of: its shape (contract/api/status.ts).
-import { outputProvider } from '#contract/job/validateJob.ts'
+import { outputProvider } from '#contract/job/jobConfig.ts'
 import { placesOf } from '#contract/task/allowedOutputs.ts'
 import type { Poster, PublicOutput, PublicStatus } from '#contract/api/status.ts'
 import { publicStatus } from '#contract/api/publicStatus.ts'

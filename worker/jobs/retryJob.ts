@@ -1,9 +1,9 @@
 // In charge of: what a repeated job is made of: the first one's configuration with its sealed part, or with what the
 // request brings anew.
 // Not in charge of: putting it into the ledger (createJob.ts), the first job, which stays as it ended (I2).
+import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
 import { retry } from '#contract/api/requestBodies.ts'
 import type { Warning } from '#contract/errors.ts'
-import type { JobConfig, JobSecrets } from '#contract/job/validateJob.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 import type { KeyHook } from '../webhooks/webhookAddress.ts'

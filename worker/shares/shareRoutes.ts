@@ -1,9 +1,9 @@
 // In charge of: what the owner of a job does with its shares: make one, list them, revoke one.
 // Not in charge of: what their holders see (sharedPageRoutes.ts).
+import { outputProvider } from '#contract/job/jobConfig.ts'
 import type { Context } from 'hono'
 import type { Share, ShareList } from '#contract/api/answers.ts'
 import { newShare } from '#contract/api/requestBodies.ts'
-import { outputProvider } from '#contract/job/validateJob.ts'
 import { MAX_SHARES, SHARE_SECONDS, SHARE_TITLE_LENGTH } from '#contract/limits.ts'
 import { embedHtml, shapeOf } from '#contract/api/sharedMedia.ts'
 import { readOptionalJson } from '../http/jsonBody.ts'

@@ -2,8 +2,9 @@
 // Not in charge of: providers (registry.ts).
 import { parseInput } from '#contract/job/paths/inputAddress.ts'
 import { givenPaths, markOf, rootsOf } from '#contract/job/paths/outputLocation.ts'
-import type { Credentials, JobConfig, JobSecrets, Provider } from '#contract/job/validateJob.ts'
-import { inputProvider, outputProvider } from '#contract/job/validateJob.ts'
+import type { Credentials, JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
+import type { Provider } from '#contract/job/requestSchema.ts'
+import { inputProvider, outputProvider } from '#contract/job/jobConfig.ts'
 import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
 import { googleAccess, oracleAccess } from './storeCredentials.ts'

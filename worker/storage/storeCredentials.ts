@@ -1,6 +1,6 @@
 // In charge of: the keys of Oracle and Google as a job's sealed credentials hold them.
 // Not in charge of: which are wrong (contract/job/storeKeys/storeKey.ts tells a client before the job is accepted), opening stores.
-import type { Credentials } from '#contract/job/validateJob.ts'
+import type { Credentials } from '#contract/job/jobConfig.ts'
 import type { StoreKey } from '#contract/job/storeKeys/storeKey.ts'
 import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
 import type { GoogleKey } from './google/gcsStore.ts'

@@ -8,6 +8,8 @@ import type { JobError, Warning } from '#contract/errors.ts'
 import { isJobErrorCode } from '#contract/errorCodes.ts'
 import { mergeWarnings } from '#contract/job/findings.ts'
 import { outputDirectories } from '#contract/job/paths/outputLocation.ts'
+import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import type { TaskDescription, UploadReply } from '#contract/task/protocol.ts'
 import {
   failPost,
@@ -92,6 +94,7 @@ export const door = new Hono<DoorEnv>()
     if (!job || !task) throw staleAttempt()
     await monitorOf(c.env, jobId).running({ job: job.id, jobId, account: job.account, task: id, attempt })
     const { config } = job
+    const name = sourceName(job)
     return c.json({
       protocol: protocolOf(task.kind, config),
       task_id: id,
@@ -99,8 +102,10 @@ export const door = new Hono<DoorEnv>()
       attempt,
       kind: task.kind,
       config,
+      spec: toSpec(config, name),
+      spec_version: SPEC_VERSION,
       plan: decodePlan(task.plan),
-      input_name: sourceName(job),
+      input_name: name,
       max_attempt_ms: MAX_ATTEMPT_MS,
       takes: {
         source: job.source === null,

@@ -1,8 +1,8 @@
 // In charge of: what a job's output paths name together: its root (a bucket, or nothing) and paths below it, and other roots
 // of the same provider, whose paths begin with a mark: `@films/2026/a.mp4` is in the bucket films.
 // Not in charge of: whether they may (outputPaths.ts), which file gets which name (outputNames.ts).
+import type { JobConfig } from '../jobConfig.ts'
 import { schemeOf } from './inputAddress.ts'
-import type { JobConfig } from '../validateJob.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
 import { isSegmented, type Provider } from '../requestSchema.ts'
 

@@ -29,3 +29,10 @@ export function allowedAudioBitrates(codec: AudioCodec, channels: 2 | 6): readon
 export function effectiveChannels(channels: string, downmix: boolean | undefined): 2 | 6 {
   return channels === '6' && downmix !== true ? 6 : 2
 }
+
+/** 2.2 audio_profiles → positions in audioProfiles, ascending and once each. Absent or empty = all of them; "none" = none. */
+export function selectedAudio(selection: string | undefined, count: number): number[] {
+  if (selection === undefined || selection === '') return Array.from({ length: count }, (_, index) => index)
+  if (selection === 'none') return []
+  return [...new Set(selection.split(',').map(Number))].toSorted((a, b) => a - b)
+}

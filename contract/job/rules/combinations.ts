@@ -1,12 +1,13 @@
 // In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
 // Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts).
-import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels } from './audioBitrates.ts'
+import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels, selectedAudio } from './audioBitrates.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import {
   FLOOR_KBPS,
   fitsCodec,
   maximumBitrateKbps,
   minimumBitrateKbps,
+  toEven,
   tooHighMessage,
   tooLowMessage,
 } from './videoBitrates.ts'
@@ -28,11 +29,6 @@ export function checkCombinations(draft: Draft, findings: Findings): void {
   checkContainer(draft, findings)
   checkService(draft, findings)
   warnWithoutEffect(draft, findings)
-}
-
-/** Width and height as they will be coded: 4:2:0 needs even numbers. */
-export function toEven(pixels: number): number {
-  return pixels - (pixels % 2)
 }
 
 function checkSize(profile: Partial<VideoProfileFields>, path: string, draft: Draft, findings: Findings): void {
@@ -73,13 +69,6 @@ function checkBitrate(profile: Partial<VideoProfileFields>, path: string, draft:
   if (bitrate > maximum) {
     findings.problem('video_bitrate_too_high', field, tooHighMessage(maximum), { minimum, maximum })
   }
-}
-
-/** 2.2 audio_profiles → positions in audioProfiles, ascending and once each. Absent or empty = all of them; "none" = none. */
-export function selectedAudio(selection: string | undefined, count: number): number[] {
-  if (selection === undefined || selection === '') return Array.from({ length: count }, (_, index) => index)
-  if (selection === 'none') return []
-  return [...new Set(selection.split(',').map(Number))].toSorted((a, b) => a - b)
 }
 
 function checkAudioSelection(

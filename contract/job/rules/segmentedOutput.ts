@@ -1,32 +1,11 @@
-// In charge of: segmented output as a job asks for it: what it is made of, which directories it has, and what cannot be together.
+// In charge of: the directories of segmented output, and what cannot be together in it.
 // Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
 import { schemeOf, SCHEMES } from '../paths/inputAddress.ts'
 import { renditionOutput } from '../paths/outputLocation.ts'
-import type { JobConfig } from '../validateJob.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
-import { DEFAULT_SEGMENT_SECONDS, isSegmented, type Draft } from '../requestSchema.ts'
-import type { JobSpec, PackagingSpec } from '../jobSpec.ts'
-
-export function packagingOf(config: JobConfig): PackagingSpec | null {
-  if (!isSegmented(config)) return null
-  const container = config.output_container
-  const dash = config.segmented_output_dash
-  return {
-    // Decision "output_container with flags": `hls` implies segmented_output_hls.
-    hls: container === 'hls' || config.segmented_output_hls,
-    dash,
-    smooth: container === 'silverlight',
-    segmentSeconds: config.segment_length ?? DEFAULT_SEGMENT_SECONDS,
-    isSegmentLengthGiven: config.segment_length !== undefined,
-    separateAudio: config.master_variant_mode,
-    // The same decision: `hls` with DASH is one set; `ts` with DASH is both.
-    preferTransportStream: container === 'ts' || (container === 'hls' && !dash),
-    tar: config.create_tar_file ?? false,
-    thumbnails: config.thumbnails ?? false,
-    programStart: config.program_start_time ? Date.parse(config.program_start_time) : 0,
-  }
-}
+import { isSegmented, type Draft } from '../requestSchema.ts'
+import type { JobSpec } from '../jobSpec.ts'
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false

@@ -103,3 +103,8 @@ export function tooHighMessage(maximum: number): string {
 export function tooLowMessage(minimum: number): string {
   return `bitrate for this profile and codec should be at least ${minimum}`
 }
+
+/** Width and height as they will be coded: 4:2:0 needs even numbers. */
+export function toEven(pixels: number): number {
+  return pixels - (pixels % 2)
+}

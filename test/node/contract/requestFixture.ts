@@ -1,5 +1,6 @@
 // In charge of: the smallest valid request, and running validation on a variation of it.
-import { validateJob, type JobConfig, type JobSecrets } from '#contract/job/validateJob.ts'
+import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
 
 export const BASE_URL = 'https://api.example.test'

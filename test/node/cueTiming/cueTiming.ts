@@ -3,7 +3,7 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { withCaptions } from '../../support/captions/captionedClip.ts'
 import { TS_ORIGIN_TICKS } from '../../../transcoder/plan/argv/segmentArgs.ts'
 import { readSplice } from '../../../transcoder/formats/scte35/spliceInfo.ts'

@@ -26,6 +26,8 @@ import {
   type SourcePost,
   type TaskDescription,
 } from '#contract/task/protocol.ts'
+import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import type * as z from 'zod/mini'
 
 /** Returns true when it answered (or broke) the request itself. `n` counts the requests of this operation, from 1. */
@@ -182,7 +184,7 @@ export class FakeDoor {
     if (await this.faults[operation]?.({ request, response, n })) return
     switch (operation) {
       case 'task':
-        return json(response, 200, this.task)
+        return json(response, 200, this.task && { ...translated(this.task), ...this.task })
       case 'input':
         return this.input(request, response)
       case 'hls':
@@ -346,4 +348,9 @@ export function noise(length: number, seed = 1): Buffer {
     bytes[at] = state >>> 24
   }
   return bytes
+}
+
+/** What a Worker adds to the stored configuration, when it answers. */
+function translated({ config, input_name: name }: TaskDescription): Pick<TaskDescription, 'spec' | 'spec_version'> {
+  return { spec: toSpec(config, name), spec_version: SPEC_VERSION }
 }

@@ -32,6 +32,7 @@ export function job(change: Partial<JobSpec> = {}): JobSpec {
     audioVolume: 100,
     loudnessLufs: null,
     program: null,
+    allowHlsSource: true,
     dynamicRange: 'sdr',
     closedCaptions: null,
     inputName: 'clip',

@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { TaskDescription } from '#contract/task/protocol.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import { segmentsOf } from '../manifests/playlistSegments.ts'

@@ -2,6 +2,8 @@ import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { expect, test, vi } from 'vitest'
 import { MAX_LOST_ATTEMPTS } from '#contract/task/lifecycle.ts'
+import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { consume } from '../../../worker/scheduler/queueConsumer.ts'
 import { sweep } from '../../../worker/reconciler.ts'
 import { call, post } from '../support/apiClient.ts'
@@ -31,6 +33,8 @@ test('a job goes from the queue to a file behind a signed address', async () => 
   const attempt = await transcoders.next()
   expect(attempt.run.attempt).toBe(1)
   const task = await (await attempt.door('GET', '')).json<any>()
+  // For transcoders of before, the configuration too; neither has a secret.
+  expect(task).toMatchObject({ spec: toSpec(task.config, task.input_name), spec_version: SPEC_VERSION })
   expect(task).toMatchObject({ protocol: 1, attempt: 1, kind: 'transcode', plan: null, input_name: 'a' })
   expect(await status(id)).toMatchObject({ state: 'running', phase: 'starting', tcode_speed: '-1', xfer_speed: '-1.0' })
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { validateJob } from '#contract/job/validateJob.ts'
 import { advance } from '../../../worker/scheduler/transitionTask.ts'
 import { app } from '../../../worker/app.ts'

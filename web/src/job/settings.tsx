@@ -1,5 +1,5 @@
 // In charge of: the output settings that a job was created with, which the service returns without secrets.
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Facts, type Fact } from '../parts/facts.tsx'
 import { bitrate } from './mediaDetails.ts'

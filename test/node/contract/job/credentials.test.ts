@@ -1,7 +1,7 @@
 // In charge of: what a request says about stores: credentials, buckets, and where each output goes.
 import { describe, expect, it } from 'vitest'
 import { markOf, outputDirectories, rootOf, rootsOf } from '#contract/job/paths/outputLocation.ts'
-import { toSpec } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { audioFilePath, outputPath } from '#contract/job/paths/outputNames.ts'
 import { placesOf } from '#contract/task/allowedOutputs.ts'
 import { accept, names, refuse, request } from '../requestFixture.ts'

@@ -1,6 +1,8 @@
 // In charge of: the job in the service’s own words: what a request comes to once all that it leaves open is settled.
-import { describe, expect, it } from 'vitest'
-import { toSpec, validateJob } from '#contract/job/validateJob.ts'
+import { describe, expect, it, test } from 'vitest'
+import { SPEC_VERSION } from '#contract/job/jobSpec.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
+import { validateJob } from '#contract/job/validateJob.ts'
 import { accept, BASE_URL, names, refuse, request } from '../requestFixture.ts'
 
 describe('the job in the service’s own words', () => {
@@ -53,6 +55,7 @@ describe('the job in the service’s own words', () => {
       dynamicRange: 'sdr',
       closedCaptions: null,
       inputName: 'My_film',
+      allowHlsSource: false,
       audioDirectory: null,
       expectedAudioStreams: null,
       outputDirectory: 'out',
@@ -189,3 +192,19 @@ describe('dynamic_range', () => {
     ])
   })
 })
+
+/** A transcoder that misses members in its task translates the job itself: it knows by the version. */
+test('SPEC_VERSION is raised with the members of JobSpec', () => {
+  const { config } = accept(request({ logo_url: 'https://h.example/logo.png', segmented_output_hls: true }))
+  const { packaging } = toSpec(config)
+  const { config: files } = accept(request({ logo_url: 'https://h.example/logo.png' }))
+  const members = [toSpec(config), toSpec(files)].map(membersOf)
+  expect(packaging).not.toBeNull()
+  expect({ version: SPEC_VERSION, members }).toEqual({ version: 1, members: [69, 59] })
+})
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length
+  return Object.values(value).reduce<number>((sum, each) => sum + membersOf(each), own)
+}

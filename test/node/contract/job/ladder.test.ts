@@ -1,6 +1,6 @@
 // What a request may say of upscaling, of the automatic ladder and of optional audio, and what is stored of it.
 import { describe, expect, test } from 'vitest'
-import { toSpec } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { accept, names, refuse, request } from '../requestFixture.ts'
 
 const { videoProfiles: _, ...withoutVideo } = request()

@@ -2,7 +2,7 @@
 // carry, fields that cannot matter. Driven by the schema, so that a new field is held to it too.
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { toSpec } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { builtInPresets, withPreset } from '#contract/job/builtInPresets.ts'
 import { audioProfile, credential, fields, jobFields, PROVIDERS, videoProfile } from '#contract/job/requestSchema.ts'
 import { accept, names, refuse, request } from '../requestFixture.ts'

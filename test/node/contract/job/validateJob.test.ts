@@ -1,6 +1,7 @@
 // In charge of: requests that are accepted and refused as a whole: defaults, unknown fields, warnings, rules between fields.
 import { describe, expect, it } from 'vitest'
-import { inputProvider, outputProvider, toSpec } from '#contract/job/validateJob.ts'
+import { inputProvider, outputProvider } from '#contract/job/jobConfig.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { accept, BASE_URL, names, refuse, request } from '../requestFixture.ts'
 
 describe('a request that is accepted', () => {

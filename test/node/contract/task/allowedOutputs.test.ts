@@ -1,7 +1,7 @@
 // In charge of: which objects a job's attempts may store, and which plan they may follow. What a real run stores is held to
 // the same places by the strict door (test/support/transcoder/fakeTaskApi.ts).
 import { describe, expect, test } from 'vitest'
-import { toSpec } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { placesOf, type Sending } from '#contract/task/allowedOutputs.ts'
 import { taskPlan, type TaskPlan } from '#contract/task/planSchema.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'

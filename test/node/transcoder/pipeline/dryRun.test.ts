@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SPEC_VERSION, type JobSpec } from '#contract/job/jobSpec.ts'
 import { protocolOf } from '#contract/task/protocol.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { runTask } from '../../../../transcoder/pipeline/runTask.ts'
 import { FakeDoor, json } from '../../../support/transcoder/fakeTaskApi.ts'
 import {
@@ -60,6 +62,28 @@ test('a dry run sends its estimate, once, and nothing else', async () => {
   })
   await expectNothing()
 })
+
+test.each<[string, (spec: JobSpec) => object, string]>([
+  ['of this version: it follows the translation', (spec) => ({ spec }), 'translated/v0.mp4'],
+  ['of a later version, with members that are not known yet', later, 'translated/v0.mp4'],
+  ['of before translations', () => ({ spec: undefined, spec_version: undefined }), 'out/v0.mp4'],
+  ['whose translation lacks members', (spec) => ({ spec, spec_version: SPEC_VERSION - 1 }), 'out/v0.mp4'],
+])('from a Worker %s', async (_, answer, path) => {
+  const { config, input_name: name } = door.task!
+  const spec = toSpec(
+    { ...config, videoProfiles: [{ ...config.videoProfiles[0]!, output: 'translated/v0.mp4' }] },
+    name,
+  )
+  Object.assign(door.task!, answer(spec))
+  await runTask(requestFor(door), bench.context())
+  expect(door.fails).toEqual([])
+  expect(door.estimated?.estimate.plan.outputs[0]).toMatchObject({ path })
+  await expectNothing()
+})
+
+function later(spec: JobSpec): object {
+  return { spec: { ...spec, addedLater: true }, spec_version: SPEC_VERSION + 1 }
+}
 
 test('a plan that cannot be made ends it in the error of the job', async () => {
   door.task!.config.audioProfiles[0]!.source_stream = '3'

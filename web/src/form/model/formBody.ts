@@ -1,7 +1,7 @@
 // In charge of: the body of a job while it is being filled in: reading and changing it by path, making one from a stored
 // configuration, and showing it without its secrets. Pure.
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import type { Problem } from '#contract/errors.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
 import { isRedacted } from '#contract/job/redact.ts'
 
 export type Members = Record<string, unknown>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toSpec } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { audioFilePath, checkPath, outputPath } from '#contract/job/paths/outputNames.ts'
 import { accept, names, refuse, request } from '../../requestFixture.ts'
 

@@ -1,7 +1,8 @@
 // Segmented output as a request asks for it.
 import { describe, expect, it } from 'vitest'
-import { packageName, packagingOf, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
+import { packagingOf } from '#contract/job/packagingSpec.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { accept, refuse, request } from '../../requestFixture.ts'
 
 const hls = { output_container: 'hls' }

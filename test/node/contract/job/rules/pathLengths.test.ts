@@ -2,8 +2,8 @@
 // that is made of it is one that its store takes, and one byte more is not accepted.
 // Not in charge of: what the stores themselves do with the longest names (test/worker/taskApi/longPaths.test.ts).
 import { describe, expect, test } from 'vitest'
-import type { JobConfig } from '#contract/job/validateJob.ts'
-import { toSpec } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'

@@ -1,7 +1,7 @@
 // ts_profile and what belongs to it: what is planned, what clashes, and where it has no effect.
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
 import { describe, expect, test } from 'vitest'
-import { toSpec } from '#contract/job/validateJob.ts'
+import { toSpec } from '#contract/job/toJobSpec.ts'
 import { accept, refuse, request } from '../../requestFixture.ts'
 
 const all = {

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { Halt } from '../../../../../transcoder/errors.ts'
 import type { Plan } from '../../../../../transcoder/plan/model/plan.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { JobConfig } from '#contract/job/validateJob.ts'
+import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { runTask } from '../../../../../transcoder/pipeline/runTask.ts'
 import { readWebvtt } from '../../../../../transcoder/manifests/webvtt/webvttParser.ts'
 import { ffmpeg, makeClip } from '../../../../support/media/media.ts'

@@ -1,0 +1,109 @@
+// In charge of: translating a stored job into the service's own words (JobSpec). The Worker does it once for each attempt.
+// Not in charge of: judging a request (validateJob.ts): what is translated here was accepted.
+import { isSegmented } from './requestSchema.ts'
+import { inputName } from './paths/inputAddress.ts'
+import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
+import { codecOf, toEven } from './rules/videoBitrates.ts'
+import { inputProvider, outputProvider, type JobConfig } from './jobConfig.ts'
+import { directoryOf, renditionOutput, rootOf, specOutput } from './paths/outputLocation.ts'
+import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
+import { packagingOf } from './packagingSpec.ts'
+import type { VideoProfileFields } from './requestSchema.ts'
+import type { JobSpec, ServiceSpec } from './jobSpec.ts'
+
+function serviceOf(config: JobConfig, sourceName: string): ServiceSpec {
+  const videoPid = config.video_pid ?? DEFAULT_VIDEO_PID
+  return {
+    profile: config.ts_profile ?? null,
+    name: config.service_name || sourceName.slice(0, SERVICE_NAME_CHARACTERS) || 'Service',
+    provider: config.service_provider || 'Splicepoint',
+    id: config.service_id ?? 1,
+    transportStreamId: config.transport_stream_id ?? 1,
+    mapPid: config.pmt_pid ?? DEFAULT_MAP_PID,
+    videoPid,
+    audioPid: config.audio_pid ?? videoPid + 1,
+  }
+}
+
+/** Stands for every rung until the source is known; its bitrate is never used. */
+const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, video_framerate: '1x' }
+
+/** 2.1 master_variant_mode, "whether separate audio is used": of single files, audio is separate where audio_output_path stores it. */
+function isSeparateFile(config: JobConfig): boolean {
+  return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented({ ...config })
+}
+
+/**
+ * The stored job in the service's own words. `sourceName` is the source's file name where `input` does not say it
+ * (an upload: the uploaded file's name).
+ */
+export function toSpec(config: JobConfig, sourceName: string = config.input): JobSpec {
+  const provider = outputProvider(config)
+  const root = rootOf(provider, config)
+  const packaging = packagingOf(config)
+  return {
+    container: config.output_container,
+    packaging,
+    videoCodec: codecOf(config.video_codec),
+    quality: config.h264_quality,
+    gopSeconds: config.gop_length,
+    // Decision "ip_distance": absent = 3.
+    ipDistance: config.ip_distance ?? 3,
+    keepFps: config.keep_fps,
+    passCues: config.scte35_passthough,
+    // 2.1 scte35_pid_remap: −1 and absent are the source's.
+    cuePid: config.scte35_pid_remap === undefined || config.scte35_pid_remap < 0 ? null : config.scte35_pid_remap,
+    service: serviceOf(config, inputName(sourceName)),
+    aspect: config.video_aspect_ratio,
+    transform: config.picture_transform,
+    // Decision "rotation_blackness": absent = black.
+    barPercent: config.rotation_blackness ?? 0,
+    // Decision "logo_url": top right, opaque.
+    logo: config.logo_url
+      ? { position: config.logo_position ?? 'top_right', opacityPercent: config.logo_opacity ?? 100 }
+      : null,
+    detelecine: config.auto_detelecine_flag ?? false,
+    audioVolume: config.audio_volume,
+    loudnessLufs: config.loudness_lufs ?? null,
+    closedCaptions: config.closed_captions ?? null,
+    inputName: inputName(sourceName),
+    outputDirectory: directoryOf(provider, config.bucket_output_path ?? '', root),
+    // Decision "HDR, colour": hevc stays HDR, the others cannot.
+    dynamicRange: config.video_codec === 'hevc' ? (config.dynamic_range ?? 'source') : 'sdr',
+    program: config.program_number ?? null,
+    maxSourceErrors: config.max_source_errors ?? null,
+    expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,
+    allowHlsSource: inputProvider(config) === 'http',
+    audioDirectory: config.audio_output_path ? directoryOf(provider, config.audio_output_path, root) : null,
+    allowUpscaling: config.allow_upscaling ?? null,
+    ladder: config.ladder ?? null,
+    video: (config.ladder === undefined ? config.videoProfiles : [ANY_RUNG]).map((profile, index) => ({
+      index,
+      rung: null,
+      output:
+        packaging === null
+          ? specOutput(provider, profile.output ?? '', root)
+          : (renditionOutput(provider, profile.output ?? '', config) ?? ''),
+      width: toEven(profile.width),
+      height: toEven(profile.height),
+      // Decision "video_bitrate_mode": absent = vbr.
+      mode: profile.video_bitrate_mode ?? 'vbr',
+      bitrateKbps: Math.round(profile.video_bitrate),
+      frameRateFactor: profile.video_framerate,
+      audioProfiles: isSeparateFile(config) ? [] : selectedAudio(profile.audio_profiles, config.audioProfiles.length),
+      progressive: config.force_progressive || profile.video_format === 'progressive',
+    })),
+    audio: config.audioProfiles.map((profile, index) => ({
+      index,
+      codec: profile.audio_codec,
+      channels: effectiveChannels(profile.audio_channels, profile.primary_audio_downmix_to_stereo),
+      bitrateKbps: Number(profile.audio_bitrate),
+      sourceStream: profile.source_stream === undefined ? null : Number(profile.source_stream),
+      downmix: profile.downmix ?? null,
+      downmixLfe: profile.downmix_lfe ?? null,
+      // Decision "dolby_digital_dialnorm": absent = 0, passthrough.
+      dialnorm: profile.dolby_digital_dialnorm ?? 0,
+      optional: profile.optional ?? false,
+    })),
+  }
+}
