@@ -20,7 +20,7 @@ import { deleteUpload, listExpiredUploads } from './db/uploads.ts'
 import type { StartMessage } from './scheduler/assignSlots.ts'
 import { schedule } from './scheduler/assignSlots.ts'
 import { deletePrefix, purgeJob } from './jobs/purgeJob.ts'
-import { ownPrefix } from './storage/registry.ts'
+import { ownPrefix } from './storage/keyBelow.ts'
 import { resumable } from './uploads/tus/resumableUpload.ts'
 
 /** A start message unheard of for so long was lost (a restarted local queue forgets its messages). */

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Created } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
+import { PROVIDERS, providerOfScheme, rulesOf } from '#contract/job/stores/registry.ts'
 import type { Client } from '../../client/nodeClient.ts'
 import { ServiceError } from '../../client/clientErrors.ts'
 import type { JobRequest } from '../../client/jobRequest.ts'
@@ -18,14 +19,6 @@ export interface SubmitFlags extends OrderFlags {
   'idempotency-key'?: string | undefined
   'dry-run'?: boolean | undefined
   'upload-again'?: boolean | undefined
-}
-
-const PROVIDER_OF: Readonly<Record<string, string>> = {
-  http: 'http',
-  https: 'http',
-  s3: 'aws',
-  oci: 'oracle',
-  gs: 'gcloud',
 }
 
 /** No upload has this number: a job that names it is judged in every other respect, and never made. */
@@ -68,11 +61,13 @@ async function nameSource(
 ): Promise<void> {
   const scheme = /^([a-z][a-z0-9]*):\/\//i.exec(source)?.[1]?.toLowerCase()
   if (scheme !== undefined) {
-    const provider = PROVIDER_OF[scheme]
-    if (provider === undefined)
+    const provider = providerOfScheme(scheme)
+    if (provider === null) {
+      const schemes = PROVIDERS.flatMap((each) => rulesOf(each).schemes).join(', ')
       throw new UsageError(
-        `${source}: a job cannot read from ${scheme} addresses; it can from http, https, s3, oci and gs.`,
+        `${source}: a job cannot read from ${scheme} addresses. Schemes that it can read from: ${schemes}.`,
       )
+    }
     body['input'] = source
     giveProvider(body, provider)
     return

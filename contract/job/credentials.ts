@@ -1,21 +1,15 @@
-// In charge of: cloud_credentials (specification 2.3): its members, what each provider needs, what an omitted output means.
-// Not in charge of: paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key is right (the store says so).
-import { parseHttp, schemeOf, SCHEMES } from './paths/inputAddress.ts'
+// In charge of: cloud_credentials (specification 2.3): reading both sides, what an omitted output means.
+// Not in charge of: what one provider needs (stores/), paths (paths/inputAddress.ts, rules/outputPaths.ts), whether a key is right (the store says so).
+import { PROVIDERS, type Provider } from './stores/registry.ts'
+import { schemeOf } from './paths/inputAddress.ts'
 import type { Credentials } from './jobConfig.ts'
 import { hintOf } from './fieldHints.ts'
-import { readStoreKey } from './storeKeys/storeKey.ts'
 import type { Findings } from './findings.ts'
 import { redactCredentials, showValue } from './redact.ts'
 import { given, isMembers, readFields, showName, type Members } from './fieldReader.ts'
-import {
-  credential,
-  OUTPUT_PROVIDERS,
-  outputCredential,
-  PROVIDERS,
-  type CredentialFields,
-  type Draft,
-  type Provider,
-} from './requestSchema.ts'
+import { credential, OUTPUT_PROVIDERS, outputCredential, type CredentialFields, type Draft } from './requestSchema.ts'
+import { credentialChecks } from './stores/credentialChecks.ts'
+import { rulesOf } from './stores/registry.ts'
 
 export interface ReadCredentials {
   full: Partial<Credentials>
@@ -76,8 +70,7 @@ function readOne(side: Side, value: unknown, findings: Findings): ReadCredential
     if (name !== '__proto__') unknown[name] = value[name]
   }
   const before = findings.problems.length
-  checkAmazon(known, path, findings)
-  checkKeys(known, path, findings)
+  checkOne(known, path, findings)
   warnForeign(known, path, findings)
   // A warning is not seen beside problems, which may all come from the provider that was meant.
   if (given(value, 'cloud_provider') === undefined)
@@ -97,7 +90,7 @@ function warnUnknown(parent: string, name: string, fate: () => string, findings:
 function omittedOutput(input: ReadCredentials, draft: Draft): ReadCredentials {
   const provider = input.full.cloud_provider
   const paths = [draft.bucket_output_path, draft.audio_output_path, ...draft.videoProfiles.map((each) => each.output)]
-  const schemes = provider === undefined ? [] : SCHEMES[provider]
+  const schemes = provider === undefined ? [] : rulesOf(provider).schemes
   if (paths.some((path) => path !== undefined && schemes.includes(schemeOf(path) ?? ''))) return input
   return { full: { cloud_provider: 'vendor-store' }, shown: { cloud_provider: 'vendor-store' } }
 }
@@ -113,100 +106,39 @@ function checkOutputProvider(provider: Provider | undefined, findings: Findings)
 }
 
 type Known = Partial<CredentialFields>
-type Member = Exclude<keyof CredentialFields, 'cloud_provider' | 'endpoint'>
-
-const ORACLE = ['tenancy_ocid', 'user_ocid', 'oci_fingerprint'] as const
-/** What each provider reads; of two kinds of keys, storeKeys/storeKey.ts says which one is used. */
-const USED: Record<Provider, readonly Member[]> = {
-  aws: ['access_key', 'secret_key', 'region', 'session_token'],
-  oracle: ['access_key', 'secret_key', 'region', 'private_key', ...ORACLE],
-  // What a key file of Google's has besides says whose key it is.
-  gcloud: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
-  http: ['access_key', 'secret_key'],
-  'file-upload': [],
-  'vendor-store': [],
-}
 
 /** Decision "fields without effect": a member that its provider does not read is named in a warning. */
 function warnForeign(known: Known, path: string, findings: Findings): void {
   const { cloud_provider: provider, endpoint: _endpoint, ...members } = known
   if (provider === undefined) return
-  for (const [name, value] of Object.entries(members)) {
-    if (!value || USED[provider].some((used) => used === name)) continue
-    const why =
-      provider === 'gcloud' && name === 'region' ? 'gcloud finds a bucket by its name' : `${provider} does not use it`
+  const rules = rulesOf(provider)
+  for (const name of membersOf(members)) {
+    if (!members[name] || rules.members.includes(name)) continue
+    const why = rules.whyUnused?.[name] ?? `${provider} does not use it`
     findings.warn('no_effect', `${path}.${name}`, `${path}.${name} has no effect: ${why}`)
   }
 }
 
-/** Decision "Stores": what each provider needs; the message names what is missing. */
-function checkKeys(known: Known, path: string, findings: Findings): void {
-  const provider = known.cloud_provider
-  const require = (names: string[], message: string) => {
-    for (const name of names) findings.problem('required', `${path}.${name}`, message)
-  }
-  if (provider === 'aws') {
-    const missing = (['access_key', 'secret_key'] as const).filter((name) => !known[name])
-    require(missing, 'aws needs access_key and secret_key')
-  }
-  if (provider === 'oracle' || provider === 'gcloud') checkStoreKey(provider, known, path, findings)
-  if (provider === 'oracle' && !known.region) require(['region'], 'oracle needs region')
-  // The last line of "Stores": region becomes part of a host name, so it is validated as one before use.
-  const isCloud = provider === 'aws' || provider === 'oracle'
-  if (isCloud && known.region && !/^[a-z0-9-]{1,63}$/.test(known.region)) {
-    findings.problem(
-      'invalid_value',
-      `${path}.region`,
-      `${path}.region must be lower-case letters, digits and -, like "us-east-1"`,
-    )
-  }
+function membersOf<T extends object>(members: T): (keyof T)[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- read by readFields: it has no other members
+  return Object.keys(members) as (keyof T)[]
 }
 
-function checkStoreKey(provider: 'oracle' | 'gcloud', known: Known, path: string, findings: Findings): void {
-  const read = readStoreKey(provider, known)
-  if (!read.ok) {
-    for (const { code, member, message } of read.problems) {
-      const field = member === null ? path : `${path}.${member}`
-      findings.problem(code, field, field + message)
-    }
-    return
-  }
-  for (const member of read.unused) {
-    const why = `has no effect: ${read.key.kind === 'pair' ? 'access_key and secret_key are' : 'the PEM key is'} used`
-    findings.warn('no_effect', `${path}.${member}`, `${path}.${member} ${why}`)
-  }
-}
-
-/** Extensions of `aws`. */
-function checkAmazon(known: Known, path: string, findings: Findings): void {
-  const provider = known.cloud_provider
+function checkOne(known: Known, path: string, findings: Findings): void {
+  const { cloud_provider: provider } = known
   if (provider === undefined) return
   // Without it, objects would go to another store than the one that is named.
-  if (provider !== 'aws' && known.endpoint)
-    findings.problem(
-      'not_available',
-      `${path}.endpoint`,
-      `${path}.endpoint is only for cloud_provider "aws"; leave it out`,
-    )
-  if (provider !== 'aws') return
-  for (const name of ['access_key', 'session_token'] as const) {
-    // They are sent in a header.
-    if (!known[name] || /^[\x21-\x7e]+$/.test(known[name])) continue
-    findings.problem(
-      'invalid_value',
-      `${path}.${name}`,
-      `${path}.${name} contains characters that such a key cannot have`,
-    )
+  if (known.endpoint && !rulesOf(provider).members.includes('endpoint')) {
+    const others = PROVIDERS.filter((each) => rulesOf(each).members.includes('endpoint'))
+    const message = `${path}.endpoint is only for cloud_provider ${others.map(showValue).join(' or ')}; leave it out`
+    findings.problem('not_available', `${path}.endpoint`, message)
   }
-  const { endpoint } = known
-  if (!endpoint) return
-  const isAddress = parseHttp(endpoint).kind === 'http' && !/[?#]/.test(endpoint)
-  // A bucket, most often; accepted, every object would be looked for in the wrong place.
-  const hasPath = !/^https?:\/\/[^/\\]+\/*$/i.test(endpoint)
-  if (isAddress && !hasPath) return
-  const field = `${path}.endpoint`
-  const message = isAddress
-    ? `${field} must not have a path: it is the address of the store alone, like "https://s3.example.com"; buckets are named in input and in the paths of outputs`
-    : `${field} must be an address like "https://s3.example.com", without a bucket, a user name or a query`
-  findings.problem('invalid_value', field, message)
+  credentialChecks[provider]?.(known, {
+    problem: (code, member, message) => findings.problem(code, `${path}.${member}`, message),
+    member(code, member, message) {
+      const field = member === null ? path : `${path}.${member}`
+      findings.problem(code, field, field + message)
+    },
+    unused: (member, why) => findings.warn('no_effect', `${path}.${member}`, `${path}.${member} has no effect: ${why}`),
+  })
 }

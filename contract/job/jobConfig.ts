@@ -1,7 +1,8 @@
 // In charge of: the types of a job as it is stored: what is shown (JobConfig) and what is sealed (JobSecrets).
 // Not in charge of: judging a request (validateJob.ts), translating it (toJobSpec.ts).
 import type { Metadata } from './metadata.ts'
-import type { AudioProfileFields, CredentialFields, JobFields, Provider, VideoProfileFields } from './requestSchema.ts'
+import type { AudioProfileFields, CredentialFields, JobFields, VideoProfileFields } from './requestSchema.ts'
+import type { Provider } from './stores/registry.ts'
 
 /** Full credentials, unknown members included. Only ever sealed or used, never stored in clear. */
 export interface Credentials extends CredentialFields {

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
 import * as limits from '../limits.ts'
+import { PROVIDERS, type Provider } from './stores/registry.ts'
 
 /** What documentation and messages say of a field; `expects` completes "<field> must be …". */
 export type FieldMeta = {
@@ -185,8 +186,6 @@ export const audioProfile = z.object({
   ),
 })
 
-export const PROVIDERS = ['aws', 'oracle', 'gcloud', 'http', 'file-upload', 'vendor-store'] as const
-export type Provider = (typeof PROVIDERS)[number]
 export const OUTPUT_PROVIDERS = PROVIDERS.filter((provider) => provider !== 'file-upload')
 
 /** Null is accepted wherever a sample could send it, and means the same as leaving the member out. */

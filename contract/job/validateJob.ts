@@ -2,7 +2,6 @@
 // Not in charge of: single rules; each has its file (request, combinations, destinations, credentials), nor
 // what is planned (toJobSpec.ts).
 import type { Problem, Warning } from '../errors.ts'
-import { parseHttp, parseInput } from './paths/inputAddress.ts'
 import { checkCombinations } from './rules/combinations.ts'
 import type { JobConfig, JobSecrets } from './jobConfig.ts'
 import { readCredentials } from './credentials.ts'
@@ -23,6 +22,8 @@ import {
 } from './fieldReader.ts'
 import { isRedacted, redactAddress, showValue, WITHOUT_QUERY } from './redact.ts'
 import { audioProfile, jobFields, jobRequest, LADDERS, videoProfile, type Draft } from './requestSchema.ts'
+import { parseHttp } from './stores/http.ts'
+import { parseInput } from './stores/registry.ts'
 
 export type Validation =
   | { ok: true; config: JobConfig; secrets: JobSecrets; warnings: Warning[] }

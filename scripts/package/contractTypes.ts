@@ -1,8 +1,9 @@
 // In charge of: the types of the contract that come from schemas, written out for the package.
 // Not in charge of: the request (client/jobRequest.ts), everything that is an interface already.
+import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import * as z from 'zod/mini'
 import { jobConfig, presetJob } from '#contract/api/answers.ts'
-import { audioProfile, credential, jobFields, PROVIDERS, videoProfile } from '#contract/job/requestSchema.ts'
+import { audioProfile, credential, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
 import { WARNING_CODES, warningCode } from '#contract/warningCodes.ts'
 import { answerSchemas } from '../openapi/answerSchemas.ts'
 import { ref, type Schema } from '../openapi/schemaParts.ts'

@@ -4,7 +4,7 @@
 import { TAR_END_BYTES, tarHeader, tarPadding } from '#contract/formats/tarHeader.ts'
 import { attemptDirectory } from '#contract/task/protocol.ts'
 import type { Span } from '../util/byteRange.ts'
-import { ownPrefix } from '../storage/registry.ts'
+import { ownPrefix } from '../storage/keyBelow.ts'
 import { vendorSource } from '../storage/r2/r2Store.ts'
 
 /** As in serveObject.ts: a local R2 GET has no backpressure. */

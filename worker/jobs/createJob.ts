@@ -18,7 +18,7 @@ import { hookProblem } from '../webhooks/webhookAddress.ts'
 import { invalidBody, notFound, RequestError } from '../http/requestError.ts'
 import { nameOfInput, soughtOf } from '../db/searchText.ts'
 import { sign } from '../secrets/hmac.ts'
-import { addressesOf, SECRETS_FIELD, sourceRef } from '../storage/jobStores.ts'
+import { addressesOf, SECRETS_FIELD, uploadOf } from '../storage/jobStores.ts'
 import { seal } from '../secrets/vault.ts'
 
 /** An accepted job reaches a terminal state within this time (I1). */
@@ -57,12 +57,12 @@ export interface Created {
 export async function createJob(env: Env, wish: Wish): Promise<Created> {
   const { account, config, kind, secrets, warnings, retryOf } = wish
   const now = Date.now()
-  const source = sourceRef(account, config, secrets)
-  const upload = source.provider === 'file-upload' ? await findUpload(env.DB, account, source.number, now) : null
+  const number = uploadOf(config)
+  const upload = number === null ? null : await findUpload(env.DB, account, number, now)
   // What the contract cannot judge, since it knows neither the ledger nor the deployment.
   const problem =
-    source.provider === 'file-upload' && !upload
-      ? noUpload(source.number)
+    number !== null && !upload
+      ? noUpload(number)
       : hookProblem(env, secrets.addresses.webhook_url ?? config.webhook_url)
   if (problem) {
     const first = await createdBefore(env, wish)

@@ -4,7 +4,7 @@
 import { aboutPrefix } from '../storage/objectKeys.ts'
 import { monitorOf } from '../scheduler/applyEvent.ts'
 import { deleteJob } from '../db/jobs.ts'
-import { ownPrefix } from '../storage/registry.ts'
+import { ownPrefix } from '../storage/keyBelow.ts'
 
 /** While the monitor still aborts uploads in a customer's store, it needs the credentials: for so long at most. */
 const PATIENCE_MS = 25 * 3600_000

@@ -149,3 +149,11 @@ export async function guardedFetch(
 export function guardedTransport(env: Env, options: GuardOptions = {}): Transport {
   return (url, init) => guardedFetch(env, url, init, options)
 }
+
+/** Completing a large upload may take a store minutes. */
+const STORE_ANSWER_MS = 240_000
+
+/** Of stores whose requests are signed: hands out redirects instead of following them, since a signature is good for one host. */
+export function storeTransport(env: Env, provider: string): Transport {
+  return guardedTransport(env, { provider, maxRedirects: null, headersTimeoutMs: STORE_ANSWER_MS })
+}

@@ -1,15 +1,12 @@
 // In charge of: a job's source and destination: what its stored configuration and its sealed part together name.
 // Not in charge of: providers (registry.ts).
-import { parseInput } from '#contract/job/paths/inputAddress.ts'
+import { inputProvider, outputProvider, type JobConfig, type JobSecrets } from '#contract/job/jobConfig.ts'
 import { givenPaths, markOf, rootsOf } from '#contract/job/paths/outputLocation.ts'
-import type { Credentials, JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
-import type { Provider } from '#contract/job/requestSchema.ts'
-import { inputProvider, outputProvider } from '#contract/job/jobConfig.ts'
+import { parseInput, parseRoot, rulesOf, type AddressOf, type Provider } from '#contract/job/stores/registry.ts'
 import type { Job } from '../db/jobs.ts'
 import { findJobByBackendId } from '../db/jobs.ts'
-import { googleAccess, oracleAccess } from './storeCredentials.ts'
 import type { HttpAccess } from './http/httpSource.ts'
-import type { S3Access, SinkRef, SourceRef } from './registry.ts'
+import { httpAccessOf } from './http/provider.ts'
 import { openSink, openSource } from './registry.ts'
 import { placedSink } from './multiBucketSink.ts'
 import type { Sink, Source } from './objectStore.ts'
@@ -56,59 +53,32 @@ export async function secretsOf(env: Env, job: Job): Promise<JobSecrets> {
   }
 }
 
-/** The public address under which a stored input was accepted: the service may be called by another name today. */
-function baseOf(input: string): string {
-  return input.replace(/\/uploads\/\d+\/?$/, '')
-}
-
 /** Number of the uploaded file that a job reads, or null. */
 export function uploadOf(config: JobConfig): number | null {
-  const address = parseInput(inputProvider(config), config.input, baseOf(config.input))
+  const address = parseInput(inputProvider(config), config.input, null)
   return address.kind === 'upload' ? address.number : null
 }
 
 /** @throws StoreError when the input is not of a form that its provider has */
-export function sourceRef(account: string, config: JobConfig, secrets: JobSecrets): SourceRef {
+function sourceAddress(config: JobConfig, { addresses }: JobSecrets): AddressOf<Provider> {
   const provider = inputProvider(config)
-  const address = parseInput(provider, secrets.addresses.input ?? config.input, baseOf(config.input))
-  if (address.kind === 'upload') return { provider: 'file-upload', account, number: address.number }
-  if (address.kind === 'http') {
-    const { access_key: accessKey = null, secret_key: secretKey = null } = secrets.input
-    return { provider: 'http', url: address.url, accessKey, secretKey }
-  }
-  if (address.kind === 'own') {
-    return {
-      provider: 'vendor-store',
-      account,
-      owner: address.account ?? account,
-      jobId: address.jobId,
-      path: address.path,
-    }
-  }
-  if (address.kind === 's3') {
-    return { provider: 'aws', bucket: address.bucket, key: address.key, access: s3Access(secrets.input) }
-  }
-  if (address.kind === 'gs') {
-    return { provider: 'gcloud', bucket: address.bucket, key: address.key, access: googleAccess(secrets.input) }
-  }
-  if (address.kind === 'oci') {
-    const { place, access } = oracleAccess(address, secrets.input)
-    return { provider: 'oracle', place, key: address.key, access }
-  }
+  const address = parseInput(provider, addresses.input ?? config.input, null)
+  if (address.kind !== 'invalid') return address
   throw new StoreError('invalid', provider, 'open', 'This kind of input is not available.')
 }
 
 /** @throws StoreError */
 export async function openSourceOf(env: Env, job: Job): Promise<Source> {
   const secrets = await secretsOf(env, job)
-  return openSource(env, sourceRef(job.account, job.config, secrets))
+  const address = sourceAddress(job.config, secrets)
+  return openSource(env, inputProvider(job.config), { account: job.account, address, credentials: secrets.input })
 }
 
 /** The address and the credentials of a source by http; null for any other. @throws StoreError */
 export async function httpInputOf(env: Env, job: Job): Promise<{ url: string; access: HttpAccess } | null> {
-  const ref = sourceRef(job.account, job.config, await secretsOf(env, job))
-  if (ref.provider !== 'http') return null
-  return { url: ref.url, access: { username: ref.accessKey ?? null, password: ref.secretKey ?? null } }
+  const secrets = await secretsOf(env, job)
+  const address = sourceAddress(job.config, secrets)
+  return address.kind === 'http' ? { url: address.url, access: httpAccessOf(secrets.input) } : null
 }
 
 /** The full address of the job's logo; null where it has none. @throws StoreError */
@@ -117,45 +87,27 @@ export async function logoAddressOf(env: Env, job: Job): Promise<string | null> 
   return secrets.addresses.logo_url ?? (job.config.logo_url || null)
 }
 
-/** Empty members are absent ones. */
-function s3Access(credentials: Credentials): S3Access {
-  return {
-    accessKey: credentials.access_key || '',
-    secretKey: credentials.secret_key || '',
-    sessionToken: credentials.session_token || null,
-    region: credentials.region || null,
-    endpoint: credentials.endpoint || null,
-  }
-}
-
-/** @param n which of the job's roots it is, from 0. @throws StoreError when it is not of a form that its provider has */
-function sinkRef(jobId: string, provider: Provider, root: string, n: number, secrets: JobSecrets): SinkRef {
-  const bucket = parseInput(provider, `${root}/x`, '')
-  if (bucket.kind === 's3') return { provider: 'aws', bucket: bucket.bucket, access: s3Access(secrets.output) }
-  if (bucket.kind === 'gs') {
-    return { provider: 'gcloud', bucket: bucket.bucket, access: googleAccess(secrets.output) }
-  }
-  if (bucket.kind === 'oci') return { provider: 'oracle', ...oracleAccess(bucket, secrets.output) }
-  if (bucket.kind === 'http') {
-    const { access_key: username = null, secret_key: password = null } = secrets.output
-    return { provider: 'http', root, jobId, staged: n === 0 ? 'http' : `http-${n}`, access: { username, password } }
-  }
-  throw new StoreError('invalid', provider, 'open', 'This kind of output is not available.')
-}
-
 /** The job's destination; null for a job that is gone, and for a dry run: whatever asks, nothing of it can be written. */
 export async function openSinkOf(env: Env, jobId: string, known?: Job): Promise<Sink | null> {
   const job = known ?? (await findJobByBackendId(env.DB, jobId))
   if (!job || job.kind !== 'transcode') return null
-  const { config } = job
-  // The own store needs no credentials: nothing is unsealed for it.
+  const { account, config } = job
   const provider = outputProvider(config)
-  if (provider === 'vendor-store') return openSink(env, { provider, account: job.account, jobId }, config.cache_control)
-  const secrets = await secretsOf(env, job)
-  const [first, ...others] = rootsOf(provider, config).map((root, n) => {
-    const sink = openSink(env, sinkRef(jobId, provider, root, n, secrets), config.cache_control)
-    return [markOf(root), sink] as const
+  const common = { account, jobId, cacheControl: config.cache_control }
+  // Nothing is unsealed for a store that reads no credentials.
+  if (rulesOf(provider).members.length === 0) return openSink(env, provider, { ...common, root: null, credentials: {} })
+  const { output: credentials } = await secretsOf(env, job)
+  const [first, ...others] = rootsOf(provider, config).map((text, index) => {
+    const root = { text, index, address: rootAddress(provider, text) }
+    return [markOf(text), openSink(env, provider, { ...common, root, credentials })] as const
   })
   if (!first) throw new StoreError('invalid', provider, 'open', 'The job names no bucket for its outputs.')
   return placedSink(first[1], new Map(others))
+}
+
+/** @throws StoreError when it is not of a form that its provider has */
+function rootAddress(provider: Provider, root: string): AddressOf<Provider> {
+  const address = parseRoot(provider, root)
+  if (address.kind !== 'invalid') return address
+  throw new StoreError('invalid', provider, 'open', 'This kind of output is not available.')
 }

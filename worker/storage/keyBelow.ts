@@ -20,3 +20,8 @@ export function keyBelow(prefix: string, path: string, provider: string, operati
     throw new StoreError('invalid', provider, operation, 'The path of an object must be a plain relative path.')
   return key
 }
+
+/** Prefix of a job's objects in the service's own bucket. */
+export function ownPrefix(account: string, jobId: string): string {
+  return `${keyBelow('out/', `${account}/${jobId}`, 'vendor-store', 'open')}/`
+}

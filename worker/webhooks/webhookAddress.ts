@@ -2,8 +2,8 @@
 // far as that can be told without a look-up: the guard of every other address, asked when the address is given, since nobody
 // waits for the answer of a delivery.
 // Not in charge of: its form in a job (contract/job/validateJob.ts), what its name resolves to (each delivery asks again: webhookDelivery.ts).
+import { parseHttp } from '#contract/job/stores/http.ts'
 import type { JobConfig, JobSecrets } from '#contract/job/jobConfig.ts'
-import { parseHttp } from '#contract/job/paths/inputAddress.ts'
 import type { Problem, Warning } from '#contract/errors.ts'
 import { isRedacted, redactAddress, WITHOUT_QUERY } from '#contract/job/redact.ts'
 import { settings } from '../env.ts'

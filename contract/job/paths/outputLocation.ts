@@ -1,10 +1,12 @@
 // In charge of: what a job's output paths name together: its root (a bucket, or nothing) and paths below it, and other roots
 // of the same provider, whose paths begin with a mark: `@films/2026/a.mp4` is in the bucket films.
 // Not in charge of: whether they may (outputPaths.ts), which file gets which name (outputNames.ts).
+import type { Provider } from '../stores/registry.ts'
 import type { JobConfig } from '../jobConfig.ts'
 import { schemeOf } from './inputAddress.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
-import { isSegmented, type Provider } from '../requestSchema.ts'
+import { isSegmented } from '../requestSchema.ts'
+import { rulesOf } from '../stores/registry.ts'
 
 export interface Location {
   /** `s3://bucket`, `gs://bucket`, `oci://namespace/bucket`, `https://host`; null = the path is relative. */
@@ -18,7 +20,7 @@ export function splitLocation(provider: Provider, location: string): Location {
   const scheme = schemeOf(location)
   if (scheme === null) return { root: null, path: location }
   const elements = location.slice(scheme.length + 3).split('/')
-  const depth = provider === 'oracle' ? 2 : 1
+  const depth = rulesOf(provider).root.elements
   return { root: `${scheme}://${elements.slice(0, depth).join('/')}`, path: elements.slice(depth).join('/') }
 }
 

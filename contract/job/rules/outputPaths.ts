@@ -1,12 +1,14 @@
 // In charge of: the paths a request gives for its outputs (output, bucket_output_path, audio_output_path), judged together.
 // Not in charge of: derived names (outputNames.ts), how long they may be (pathLengths.ts), the store behind them.
-import { parseInput, schemeOf, SCHEMES } from '../paths/inputAddress.ts'
+import { type Provider } from '../stores/registry.ts'
+import { schemeOf } from '../paths/inputAddress.ts'
 import { directoryOf, isMarked, pathOf, rootOf, splitLocation } from '../paths/outputLocation.ts'
 import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
 import { redactAddress, showValue } from '../redact.ts'
-import { isSegmented, type Draft, type Provider } from '../requestSchema.ts'
+import { isSegmented, type Draft } from '../requestSchema.ts'
+import { parseRoot, rulesOf } from '../stores/registry.ts'
 
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
 export function checkDestinations(draft: Draft, findings: Findings): void {
@@ -73,20 +75,22 @@ function checkLocation(field: string, path: string, provider: Provider | undefin
   const scheme = schemeOf(path)
   if (scheme !== null && provider === undefined) return false
   // 2.3, provider and path pairing.
-  if (scheme !== null && provider !== undefined && !SCHEMES[provider].includes(scheme)) {
-    const form = SCHEMES[provider].length === 0 ? 'a relative path' : `a relative path or ${SCHEMES[provider][0]}://…`
+  if (scheme !== null && provider !== undefined && !rulesOf(provider).schemes.includes(scheme)) {
+    const [own] = rulesOf(provider).schemes
+    const form = own === undefined ? 'a relative path' : `a relative path or ${own}://…`
     const message = `${field} has a scheme that does not belong to the output's cloud_provider "${provider}"; use ${form}`
     findings.problem('invalid_output_path', field, `${message} (${showValue(path)} was given)`)
     return false
   }
   const { root, path: below } = provider === undefined ? { root: null, path } : splitLocation(provider, path)
-  if (provider === 'http' && scheme !== null && /[?#%]/.test(path)) {
+  const isServer = provider !== undefined && rulesOf(provider).root.kind === 'host'
+  if (isServer && scheme !== null && /[?#%]/.test(path)) {
     // A prefix with a query cannot have a path behind it, and what is encoded twice is another file.
     const message = `${field} must have no query and no fragment, and is written without percent-encoding`
     findings.problem('invalid_output_path', field, `${message}; ${showValue(redactAddress(path))} was given`)
     return false
   }
-  const bucket = root === null || provider === undefined ? null : parseInput(provider, `${root}/x`, '')
+  const bucket = root === null || provider === undefined ? null : parseRoot(provider, root)
   if (bucket?.kind === 'invalid') {
     findings.problem('invalid_output_path', field, `${field}: ${bucket.message.replace(', input has', ', it has')}`)
     return false
@@ -115,18 +119,11 @@ function checkMarks(
 
 /** Decision "Stores": the bucket of relative paths is named. */
 function checkRoot(draft: Draft, provider: Provider, findings: Findings): void {
-  const [scheme] = SCHEMES[provider]
-  if (scheme === undefined) return
-  const form =
-    provider === 'http'
-      ? 'https://<host>/<directory>'
-      : provider === 'oracle'
-        ? 'oci://<namespace>/<bucket>/<directory>'
-        : `${scheme}://<bucket>/<directory>`
-  const place = provider === 'http' ? 'host' : 'bucket'
+  const { outputForm: form, root: named } = rulesOf(provider)
+  if (form === null) return
   const root = rootOf(provider, draft)
   if (root === null || (isSegmented(draft) && !draft.bucket_output_path)) {
-    const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${place}: ${form}`
+    const message = `with cloud_provider "${provider}" as output, bucket_output_path must name the ${named.kind}: ${form}`
     findings.problem('required', 'bucket_output_path', message)
   }
 }

@@ -1,13 +1,14 @@
 // In charge of: how long the paths of a request may be, so that its store takes every name that is made of them: the key of
 // each output, with what the service puts in front of it and what derived names put behind it.
 // Not in charge of: what a path may contain (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts, allowedOutputs.ts).
+import type { Provider } from '../stores/registry.ts'
 import { utf8Length } from '../paths/inputAddress.ts'
 import { directoryOf, pathOf, renditionOutput, rootOf, splitLocation } from '../paths/outputLocation.ts'
 import { MAX_LENGTH, OUTPUT_PATH_BYTES } from '../../limits.ts'
 import { joinPath, normalisePath } from '../paths/outputNames.ts'
 import { packageName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
-import { isSegmented, type Draft, type Provider } from '../requestSchema.ts'
+import { isSegmented, type Draft } from '../requestSchema.ts'
 import { attemptDirectory } from '../../task/protocol.ts'
 
 /** The longest of each name that the service makes; each stands for all of its kind. */

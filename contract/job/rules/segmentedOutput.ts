@@ -1,11 +1,12 @@
 // In charge of: the directories of segmented output, and what cannot be together in it.
 // Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
-import { schemeOf, SCHEMES } from '../paths/inputAddress.ts'
+import { schemeOf } from '../paths/inputAddress.ts'
 import { renditionOutput } from '../paths/outputLocation.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
 import { isSegmented, type Draft } from '../requestSchema.ts'
 import type { JobSpec } from '../jobSpec.ts'
+import { rulesOf } from '../stores/registry.ts'
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false
@@ -49,7 +50,7 @@ function checkDirectories(draft: Draft, findings: Findings): void {
   const provider = draft.outputProvider
   // Of an address that its provider does not have, outputPaths.ts tells.
   const isForeign = (output: string): boolean =>
-    schemeOf(output) !== null && (provider === undefined || !SCHEMES[provider].includes(schemeOf(output) ?? ''))
+    schemeOf(output) !== null && (provider === undefined || !rulesOf(provider).schemes.includes(schemeOf(output) ?? ''))
   const video = draft.videoProfiles.flatMap(({ output = '' }, index) =>
     isForeign(output)
       ? []

@@ -1,52 +1,52 @@
-// In charge of: which key a credential of `oracle` or `gcloud` holds (decision "Stores"), and what is wrong with it. The store
-// is opened by the same reading that judged the request.
-// Not in charge of: other members of a credential (credentials.ts), whether the store takes the key.
+// In charge of: which of two kinds of keys a credential holds (decision "Stores"), an access key with its secret or a signing key
+// in PEM form, and what is wrong with it. The store is opened by the same reading that judged the request.
+// Not in charge of: what one provider wants of its signing keys (stores/), whether the store takes the key.
 import { isPem, readPem, type RsaKey } from './pem.ts'
-import type { CredentialFields } from '../requestSchema.ts'
+import type { CredentialMember, KnownCredential } from '../stores/storeRules.ts'
 
-export type StoreKey =
-  /** An access key and its secret, for SigV4. */
-  | { kind: 'pair'; accessKey: string; secretKey: string }
-  /** An API signing key of a user of Oracle's. */
-  | { kind: 'api-key'; tenancy: string; user: string; fingerprint: string; key: RsaKey }
-  /** A service account of Google's. */
-  | { kind: 'service-account'; clientEmail: string; keyId: string | null; key: RsaKey }
-
-type Member = keyof CredentialFields
-type Known = { [member in Member]?: CredentialFields[member] | undefined }
+/** An access key and its secret, for SigV4. */
+export interface KeyPair {
+  kind: 'pair'
+  accessKey: string
+  secretKey: string
+}
 
 export interface KeyProblem {
   code: 'required' | 'invalid_value' | 'conflict'
   /** null = the credential as a whole. */
-  member: Member | null
+  member: CredentialMember | null
   /** Follows the member's path. */
   message: string
 }
 
-export type ReadKey = { ok: true; key: StoreKey; unused: Member[] } | { ok: false; problems: KeyProblem[] }
+export type ReadKey<Signer> =
+  | { ok: true; key: KeyPair | Signer; unused: CredentialMember[] }
+  | { ok: false; problems: KeyProblem[] }
+
+/** The signing keys of one provider. */
+export interface SignerForm<Signer> {
+  /** Needed beside the PEM key, in the order in which the provider's console shows them. */
+  members: readonly CredentialMember[]
+  /** Members that say more of the key, and need not be there. */
+  optional: readonly CredentialMember[]
+  /** Which keys there may be, as a sentence. */
+  either: string
+  /** @param fingerprint of the given key; null where it cannot be read */
+  check(known: KnownCredential, fingerprint: string | null, report: ReportMember): void
+  make(known: KnownCredential, key: RsaKey): Signer
+}
+type ReportMember = (member: CredentialMember, message: string) => void
 
 /** Google and Oracle make keys of 2048 bits and more; signing with far longer ones takes seconds. */
 const KEY_BITS = { minimum: 2048, maximum: 8192 }
 
-const FORMS = {
-  oracle: {
-    // In the order in which Oracle's console shows them.
-    members: ['tenancy_ocid', 'user_ocid', 'oci_fingerprint'],
-    either: 'oracle needs access_key and secret_key, or tenancy_ocid, user_ocid, oci_fingerprint and a PEM key',
-  },
-  gcloud: {
-    members: ['client_email'],
-    either: 'gcloud needs access_key and secret_key, or client_email and a PEM key',
-  },
-} as const satisfies Record<string, { members: Member[]; either: string }>
-
-export function readStoreKey(provider: 'oracle' | 'gcloud', known: Known): ReadKey {
-  const { members, either } = FORMS[provider]
+export function readKey<Signer>(form: SignerForm<Signer>, known: KnownCredential): ReadKey<Signer> {
+  const { members, either } = form
   const pems = (['private_key', 'secret_key'] as const).filter((name) => isPem(known[name]))
   const lacksPair = (['access_key', 'secret_key'] as const).filter((name) => !known[name] || isPem(known[name]))
-  const lacksSigner: Member[] = [
+  const lacksSigner: CredentialMember[] = [
     ...members.filter((name) => !known[name]),
-    // What is there and no PEM is judged as one, so that its mistake is told.
+    // A private_key that is no PEM key is read as one all the same, so that its mistake is reported.
     ...(pems.length > 0 || known.private_key ? [] : (['private_key'] as const)),
   ]
   const hasPair = lacksPair.length === 0
@@ -59,28 +59,28 @@ export function readStoreKey(provider: 'oracle' | 'gcloud', known: Known): ReadK
     const message = `: ${either}, but not both, which could be two different users; leave out secret_key or private_key`
     return { ok: false, problems: [{ code: 'conflict', member: null, message }] }
   }
-  if (hasPair) return readPair(known, provider === 'gcloud' ? [...members, 'private_key_id'] : members)
-  return readSigner(provider, known, pems)
+  return hasPair ? readPair(known, [...members, ...form.optional]) : readSigner(form, known, pems)
 }
 
-function readPair(known: Known, members: readonly Member[]): ReadKey {
+function readPair(known: KnownCredential, members: readonly CredentialMember[]): ReadKey<never> {
   const [accessKey, secretKey] = [known.access_key ?? '', known.secret_key ?? '']
   if (!/^[\x21-\x7e]+$/.test(accessKey)) {
-    return wrong('access_key', 'contains characters that such a key cannot have')
+    const message = ' contains characters that such a key cannot have'
+    return { ok: false, problems: [{ code: 'invalid_value', member: 'access_key', message }] }
   }
   const unused = [...members, 'private_key' as const].filter((name) => known[name])
   return { ok: true, key: { kind: 'pair', accessKey, secretKey }, unused }
 }
 
-function readSigner(
-  provider: 'oracle' | 'gcloud',
-  known: Known,
+function readSigner<Signer>(
+  form: SignerForm<Signer>,
+  known: KnownCredential,
   pems: readonly ('private_key' | 'secret_key')[],
-): ReadKey {
+): ReadKey<Signer> {
   const member = pems[0] ?? 'private_key'
   const read = readPem(known[member] ?? '')
   const problems: KeyProblem[] = []
-  const tell = (name: Member, message: string) =>
+  const report: ReportMember = (name, message) =>
     problems.push({ code: 'invalid_value', member: name, message: ` ${message}` })
   if (pems.length === 2 && known.private_key !== known.secret_key) {
     problems.push({
@@ -89,43 +89,16 @@ function readSigner(
       message: ' is a different PEM key from private_key; send only one of them',
     })
   }
-  if (!read.ok) tell(member, read.why)
+  if (!read.ok) report(member, read.why)
   else if (read.key.bits < KEY_BITS.minimum || read.key.bits > KEY_BITS.maximum) {
-    tell(member, `is an RSA key of ${read.key.bits} bits; ${KEY_BITS.minimum} to ${KEY_BITS.maximum} are needed`)
+    report(member, `is an RSA key of ${read.key.bits} bits; ${KEY_BITS.minimum} to ${KEY_BITS.maximum} are needed`)
   }
-  if (provider === 'oracle') checkOracle(known, read.ok ? read.key.fingerprint : null, tell)
-  else if (!/^[^\s@"\\]+@[^\s@"\\]+$/.test(known.client_email ?? '')) tell('client_email', 'must be an e-mail address')
+  form.check(known, read.ok ? read.key.fingerprint : null, report)
   if (problems.length > 0 || !read.ok) return { ok: false, problems }
   const unused = (['access_key', 'secret_key'] as const).filter(
     (name) => known[name] && name !== member && !isPem(known[name]),
   )
-  const { key } = read
-  if (provider === 'gcloud') {
-    const clientEmail = known.client_email ?? ''
-    return { ok: true, key: { kind: 'service-account', clientEmail, keyId: known.private_key_id || null, key }, unused }
-  }
-  const [tenancy, user] = [known.tenancy_ocid ?? '', known.user_ocid ?? '']
-  return { ok: true, key: { kind: 'api-key', tenancy, user, fingerprint: key.fingerprint, key }, unused }
-}
-
-function checkOracle(known: Known, actual: string | null, tell: (name: Member, message: string) => void): void {
-  // Oracle, "Resource Identifiers": ocid1.<type>.<realm>.[region].<unique id>. They are sent in a header, in quotes.
-  for (const type of ['tenancy', 'user'] as const) {
-    const name = `${type}_ocid` as const
-    if (!new RegExp(`^ocid[0-9a-z]{0,8}\\.${type}\\.[\\w.:-]{1,240}$`).test(known[name] ?? '')) {
-      tell(name, `must be the OCID of a ${type}: ocid1.${type}.oc1..…`)
-    }
-  }
-  const fingerprint = (known.oci_fingerprint ?? '').trim().toLowerCase()
-  if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){15}$/.test(fingerprint)) {
-    tell('oci_fingerprint', 'must be 16 bytes in hexadecimal with colons: 20:3b:97:…')
-  } else if (actual !== null && actual !== fingerprint) {
-    tell('oci_fingerprint', `is not that of the given key, which has ${actual}`)
-  }
-}
-
-function wrong(member: Member, message: string): ReadKey {
-  return { ok: false, problems: [{ code: 'invalid_value', member, message: ` ${message}` }] }
+  return { ok: true, key: form.make(known, read.key), unused }
 }
 
 function list(missing: readonly string[]): string {

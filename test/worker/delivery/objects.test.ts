@@ -21,12 +21,12 @@ const PLAYLIST = '#EXTM3U\n'
 const LARGE = 40 * 1024 * 1024 + 5
 
 beforeAll(async () => {
-  const sink = openSink(env, { provider: 'vendor-store', account: 'alice', jobId: 'job-1' })
+  const sink = openSink(env, 'vendor-store', { account: 'alice', jobId: 'job-1', root: null, credentials: {} })
   const text = new TextEncoder().encode(PLAYLIST)
   await sink.put('hls/master.m3u8', text, text.length, 'application/vnd.apple.mpegurl', 'manifest')
   await sink.put('hls/video_0/a b#1%.ts', sample, sample.length, 'video/mp2t', 'segment')
   await sink.put('page.html', text, text.length, 'text/html')
-  const other = openSink(env, { provider: 'vendor-store', account: 'alice', jobId: 'job-2' })
+  const other = openSink(env, 'vendor-store', { account: 'alice', jobId: 'job-2', root: null, credentials: {} })
   await other.put('secret.mp4', sample, sample.length, 'video/mp4')
   const part = new Uint8Array(20 * 1024 * 1024).map((_, i) => i % 253)
   const upload = await sink.beginUpload('large.mp4', 'video/mp4')
@@ -69,7 +69,13 @@ test.each<[string, string | undefined, 'segment' | 'manifest' | 'file', number, 
 ])(
   '%s is kept as it was stored, and never longer than its address is valid',
   async (_, chosen, kind, left, expected) => {
-    const sink = openSink(env, { provider: 'vendor-store', account: 'alice', jobId: 'job-3' }, chosen)
+    const sink = openSink(env, 'vendor-store', {
+      account: 'alice',
+      jobId: 'job-3',
+      root: null,
+      credentials: {},
+      cacheControl: chosen,
+    })
     await sink.put('kept.bin', sample, sample.length, 'video/mp4', kind)
     const response = await get(await address('kept.bin', Math.floor(Date.now() / 1000) + left, 'job-3'), {
       method: 'HEAD',

@@ -214,7 +214,7 @@ test('another account cannot tell a job of ours from a missing one (I16)', async
   const jobId = crypto.randomUUID()
   await env.BUCKET.put(`out/default/${jobId}/film.mp4`, 'film')
   const ask = (account: string, owner: string, path = 'film.mp4') =>
-    openSource(env, { provider: 'vendor-store', account, owner, jobId, path })
+    openSource(env, 'vendor-store', { account, address: { kind: 'own', account: owner, jobId, path }, credentials: {} })
       .then((source) => source.stat())
       .then(
         ({ size }) => size,

@@ -1,7 +1,7 @@
 // In charge of: Cloud Storage, with both kinds of key, against the suite of all providers; the assertion for a token; and what
 // is made of Google's refusals.
 import { describe, expect, test } from 'vitest'
-import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
 import type { GoogleManner } from '../../fakes/googleStorage.ts'
 import { FakeGoogle } from '../../fakes/googleStorage.ts'
 import { makeKey } from '../../fakes/rsaKeys.ts'
@@ -28,8 +28,8 @@ const spare = await makeKey()
 const pair = { kind: 'pair', accessKey: 'GOOG1EEXAMPLEKEY', secretKey: 'sEcReT+/key=' } as const
 
 function accountWith(pem: string, change: object = {}): GoogleKey {
-  const read = readStoreKey('gcloud', { client_email: email, private_key_id: 'kid1', private_key: pem, ...change })
-  if (!read.ok || read.key.kind === 'api-key') throw new Error(JSON.stringify(read))
+  const read = readGoogleKey({ client_email: email, private_key_id: 'kid1', private_key: pem, ...change })
+  if (!read.ok) throw new Error(JSON.stringify(read))
   return read.key
 }
 
@@ -164,7 +164,7 @@ describe('a token', () => {
   })
 
   test('is asked for with an assertion that says what RFC 7523 wants, under the header of RFC 7515', async () => {
-    const read = readStoreKey('gcloud', { client_email: email, private_key: mine.pem })
+    const read = readGoogleKey({ client_email: email, private_key: mine.pem })
     if (!read.ok || read.key.kind !== 'service-account') throw new Error('no key')
     const made = await assertion(read.key, rsaSha256('gcloud', read.key.key), 1_300_815_780)
     const [head, claims, signature] = made.split('.')

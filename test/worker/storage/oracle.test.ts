@@ -1,7 +1,6 @@
 // In charge of: Oracle's native API and its door for S3 against the suite of all providers; the documented examples of its
 // signatures; and what is made of its refusals.
 import { describe, expect, test } from 'vitest'
-import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { makeKey } from '../../fakes/rsaKeys.ts'
 import type { OracleManner } from '../../fakes/oracleStorage.ts'
@@ -12,7 +11,7 @@ import type { NativeStore } from '../../../worker/storage/oracle/ociClient.ts'
 import { compatibleBase, nativeBase } from '../../../worker/storage/oracle/ociAddress.ts'
 import { nativeSink } from '../../../worker/storage/oracle/ociSink.ts'
 import { nativeSource } from '../../../worker/storage/oracle/ociSource.ts'
-import type { ApiKey } from '../../../worker/storage/oracle/ociSignature.ts'
+import { readOracleKey, type OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
 import { oracleSign, signingString } from '../../../worker/storage/oracle/ociSignature.ts'
 import { compatibleStore } from '../../../worker/storage/oracle/ociS3Store.ts'
 import { xmlSink } from '../../../worker/storage/s3/s3Sink.ts'
@@ -39,11 +38,11 @@ const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqe
 const mine = await makeKey()
 const anothers = await makeKey()
 
-function accessWith(pem: string): ApiKey {
+function accessWith(pem: string): OracleApiKey {
   const read = readPem(pem)
   if (!read.ok) throw new Error(read.why)
   const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
-  const key = readStoreKey('oracle', known)
+  const key = readOracleKey(known)
   if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
   return key.key
 }

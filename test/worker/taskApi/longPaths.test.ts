@@ -3,14 +3,14 @@
 // Not in charge of: which paths are accepted (test/node/contract/job/rules/pathLengths.test.ts).
 import { env } from 'cloudflare:workers'
 import { expect, test, vi } from 'vitest'
-import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
 import { OUTPUT_PATH_BYTES } from '#contract/limits.ts'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { MAX_UPLOAD_HANDLE } from '#contract/task/protocol.ts'
 import { googleStore } from '../../../worker/storage/google/gcsStore.ts'
 import { httpSink } from '../../../worker/storage/http/httpSink.ts'
-import { openSink, ownPrefix } from '../../../worker/storage/registry.ts'
-import type { ApiKey } from '../../../worker/storage/oracle/ociSignature.ts'
+import { openSink } from '../../../worker/storage/registry.ts'
+import { ownPrefix } from '../../../worker/storage/keyBelow.ts'
+import { readOracleKey, type OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
 import { oracleSign } from '../../../worker/storage/oracle/ociSignature.ts'
 import { nativeSink } from '../../../worker/storage/oracle/ociSink.ts'
 import { compatibleStore } from '../../../worker/storage/oracle/ociS3Store.ts'
@@ -117,11 +117,11 @@ const user = 'ocid1.user.oc1..aaaaaaaat5nvwcna5j6aqzjcaty5eqbb6qt2jvpkanghtgdaqe
 const mine = await makeKey()
 const access = accessWith(mine.pem)
 
-function accessWith(pem: string): ApiKey {
+function accessWith(pem: string): OracleApiKey {
   const read = readPem(pem)
   if (!read.ok) throw new Error(read.why)
   const known = { tenancy_ocid: tenancy, user_ocid: user, oci_fingerprint: read.key.fingerprint, private_key: pem }
-  const key = readStoreKey('oracle', known)
+  const key = readOracleKey(known)
   if (!key.ok || key.key.kind !== 'api-key') throw new Error(JSON.stringify(key))
   return key.key
 }
@@ -130,7 +130,7 @@ const sinks: [string, keyof typeof OUTPUT_PATH_BYTES, () => Sink][] = [
   [
     'the service’s own store, of the longest account',
     'vendor-store',
-    () => openSink(env, { provider: 'vendor-store', account, jobId: crypto.randomUUID() }),
+    () => openSink(env, 'vendor-store', { account, jobId: crypto.randomUUID(), root: null, credentials: {} }),
   ],
   [
     'S3',

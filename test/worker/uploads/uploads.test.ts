@@ -8,7 +8,7 @@ import { insertUpload, listExpiredUploads } from '../../../worker/db/uploads.ts'
 import type { AppEnv } from '../../../worker/http/context.ts'
 import { answerError } from '../../../worker/http/requestError.ts'
 import { uploads } from '../../../worker/uploads/uploadRoutes.ts'
-import { openSource } from '../../../worker/storage/registry.ts'
+import { openUpload } from '../support/openUpload.ts'
 import { inPieces, sample } from '../storage/conformance.ts'
 
 // The route alone, behind an account that the test names; authentication has tests of its own.
@@ -85,11 +85,7 @@ describe('a raw body', () => {
     expect(Math.round(days)).toBe(7)
     const read = await call(`/uploads/${answer.uploaded_file_number}`)
     expect(new Uint8Array(await read.arrayBuffer())).toEqual(sample)
-    const source = await openSource(env, {
-      provider: 'file-upload',
-      account: 'alice',
-      number: answer.uploaded_file_number,
-    })
+    const source = await openUpload('alice', answer.uploaded_file_number)
     expect((await source.stat()).size).toBe(sample.length)
   })
 
@@ -352,7 +348,7 @@ describe('reading back', () => {
       expect([address, response.status, await response.text()]).toEqual([address, 404, body])
     }
     const number = Number(path.split('/').at(-1))
-    await expect(openSource(env, { provider: 'file-upload', account: 'bob', number })).rejects.toMatchObject({
+    await expect(openUpload('bob', number)).rejects.toMatchObject({
       code: 'not_found',
     })
     await env.DB.prepare('UPDATE uploads SET expires_at = ? WHERE number = ?')

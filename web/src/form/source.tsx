@@ -10,7 +10,7 @@ import { ago, bytes } from '../text/format.ts'
 import type { Analysis } from './model/sourceAnalysis.ts'
 import { problemAt, withMember, withSource, type Body } from './model/formBody.ts'
 import { Field } from './field.tsx'
-import { ADDRESSES } from './model/messages.ts'
+import { exampleOf } from './model/messages.ts'
 import { jobInfos } from './model/schema.ts'
 import { SourceCard } from './sourceCard.tsx'
 import { isUpload, type Chosen, type Source as OneSource } from './model/sources.ts'
@@ -113,7 +113,7 @@ function Address({ body, onBody, problems, onAddress, again, analyses, sources }
           info={{
             ...info,
             label: provider === 'http' ? 'Address' : 'Location',
-            description: `For example ${ADDRESSES[provider] ?? ''}`,
+            description: `For example ${exampleOf(provider) ?? ''}`,
           }}
           path="input"
           value={body['input']}

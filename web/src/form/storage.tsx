@@ -1,42 +1,27 @@
 // In charge of: what a store needs to be read or written. Not in charge of: choosing its kind (source.tsx, settings.tsx).
+import { PROVIDERS, type Provider } from '#contract/job/stores/registry.ts'
 import type { Problem } from '#contract/errors.ts'
-import { PROVIDERS, type Provider } from '#contract/job/requestSchema.ts'
+import { rulesOf } from '#contract/job/stores/registry.ts'
 import { problemAt, withMember, type Members } from './model/formBody.ts'
 import { Fields } from './field.tsx'
 import { httpLabels } from './model/labels.ts'
 import { credentialInfos, type FieldInfo } from './model/schema.ts'
 
-const names: Readonly<Record<Provider, { input: string; output: string }>> = {
-  'file-upload': { input: 'Upload', output: '' },
-  http: { input: 'Web address', output: 'Web server (PUT)' },
-  aws: { input: 'Amazon S3', output: 'Amazon S3' },
-  oracle: { input: 'Oracle Cloud', output: 'Oracle Cloud' },
-  gcloud: { input: 'Google Cloud', output: 'Google Cloud' },
-  'vendor-store': { input: 'Earlier output', output: 'Splicepoint storage' },
-}
-
-/** As people look for them. */
-const order: readonly Provider[] = ['file-upload', 'http', 'aws', 'gcloud', 'oracle', 'vendor-store']
+/** As people look for them: on this computer, on the web, in their bucket, here. */
+const buckets = PROVIDERS.filter((name) => rulesOf(name).outputForm !== null && name !== 'http').toSorted()
+const order: readonly Provider[] = ['file-upload', 'http', ...buckets, 'vendor-store']
 const orders = { input: order, output: order.toReversed() }
-
-/** Which members mean something to which provider (specification 2.3). */
-const members: Readonly<Record<Provider, readonly string[]>> = {
-  'file-upload': [],
-  'vendor-store': [],
-  http: ['access_key', 'secret_key'],
-  aws: ['access_key', 'secret_key', 'region', 'session_token', 'endpoint'],
-  oracle: ['region', 'access_key', 'secret_key', 'tenancy_ocid', 'user_ocid', 'oci_fingerprint', 'private_key'],
-  gcloud: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
-}
 
 export type Side = 'input' | 'output'
 
 /** Kinds of stores that can be read or written. */
 export const providersOf = (side: Side): { value: Provider; label: string }[] =>
-  orders[side].filter((name) => names[name][side] !== '').map((name) => ({ value: name, label: names[name][side] }))
+  orders[side]
+    .filter((name) => rulesOf(name).labels[side] !== '')
+    .map((name) => ({ value: name, label: rulesOf(name).labels[side] }))
 
 export const storeName = (side: Side, provider: unknown): string =>
-  PROVIDERS.flatMap((name) => (name === provider ? [names[name][side]] : [])).join('')
+  PROVIDERS.flatMap((name) => (name === provider ? [rulesOf(name).labels[side]] : [])).join('')
 
 interface CredentialsProps {
   side: Side
@@ -46,7 +31,7 @@ interface CredentialsProps {
 }
 
 function infosFor(side: Side, provider: Provider): FieldInfo[] {
-  return members[provider].flatMap((name) => {
+  return rulesOf(provider).members.flatMap((name) => {
     const info = credentialInfos[side].get(name)
     return info ? [{ ...info, ...(provider === 'http' ? httpLabels[name] : { description: '' }) }] : []
   })

@@ -1,5 +1,6 @@
 // In charge of: the output settings that a job was created with, which the service returns without secrets.
 import type { JobConfig } from '#contract/job/jobConfig.ts'
+import { rulesOf, type Provider } from '#contract/job/stores/registry.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Facts, type Fact } from '../parts/facts.tsx'
 import { bitrate } from './mediaDetails.ts'
@@ -10,15 +11,7 @@ function sizeOf({ width, height }: { width: number; height: number }): string {
   return height > 0 ? `${height}p` : width > 0 ? `${width} px wide` : 'source size'
 }
 
-const PROVIDERS: Readonly<Record<string, string>> = {
-  'file-upload': 'Upload',
-  'vendor-store': 'Service storage',
-  http: 'Web address',
-  aws: 'S3 bucket',
-  gcloud: 'Google Cloud Storage',
-  oracle: 'Oracle Object Storage',
-}
-const providerName = (provider: string): string => PROVIDERS[provider] ?? provider
+const providerName = (provider: Provider): string => rulesOf(provider).labels.settings
 
 export function Settings({ config }: { config: JobConfig }) {
   const text = JSON.stringify(config, null, 2)

@@ -1,12 +1,10 @@
 // In charge of: OAuth access tokens of a service account (RFC 7523: a signed assertion for a token), kept as long as they last.
 // Not in charge of: using them (registry.ts).
-import type { StoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import { toBase64Url } from '../../secrets/hmac.ts'
 import { rsaSha256 } from '../rsaSignature.ts'
 import { StoreError } from '../objectStore.ts'
 import type { Transport } from '../guardedFetch.ts'
-
-export type ServiceAccount = Extract<StoreKey, { kind: 'service-account' }>
 
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write'

@@ -1,6 +1,7 @@
 // In charge of: Cloud Storage as an S3-shaped store: its XML API, with an HMAC key or with a service account's token.
 // Not in charge of: the requests (s3/), tokens (accessToken.ts).
-import type { StoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
+import type { ServiceAccount } from '#contract/job/stores/gcloudCredentials.ts'
 import type { XmlStore } from '../s3/s3Client.ts'
 import type { Sign } from '../s3/sigV4.ts'
 import { presigned, sigV4 } from '../s3/sigV4.ts'
@@ -9,7 +10,7 @@ import type { Transport } from '../guardedFetch.ts'
 import type { Bearer } from './accessToken.ts'
 import { bearer } from './accessToken.ts'
 
-export type GoogleKey = Extract<StoreKey, { kind: 'pair' | 'service-account' }>
+export type GoogleKey = KeyPair | ServiceAccount
 
 /** Any region is right: a bucket is found by its name. Google, "Signatures": "auto" stands for all of them. */
 const REGION = 'auto'

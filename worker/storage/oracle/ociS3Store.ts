@@ -1,15 +1,13 @@
 // In charge of: Oracle's Object Storage behind its door for S3, with a customer secret key.
 // Not in charge of: the requests (s3/), the native API (ociClient.ts).
-import type { StoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import type { KeyPair } from '#contract/job/storeKeys/storeKey.ts'
 import type { XmlStore } from '../s3/s3Client.ts'
 import { presigned, sigV4 } from '../s3/sigV4.ts'
 import type { Transport } from '../guardedFetch.ts'
 import type { OraclePlace } from './ociAddress.ts'
 import { compatibleBase, oracleName } from './ociAddress.ts'
 
-type Pair = Extract<StoreKey, { kind: 'pair' }>
-
-export function compatibleStore(place: OraclePlace, key: Pair, transport: Transport): XmlStore {
+export function compatibleStore(place: OraclePlace, key: KeyPair, transport: Transport): XmlStore {
   const { region } = place
   return {
     provider: 'oracle',

@@ -1,9 +1,7 @@
 // In charge of: Oracle's request signatures, version 1 (draft-cavage-http-signatures-08 with RSA-SHA256).
 // Not in charge of: which requests are made (ociClient.ts).
-import type { StoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import type { OracleApiKey } from '#contract/job/stores/oracleCredentials.ts'
 import { rsaSha256, toBase64 } from '../rsaSignature.ts'
-
-export type ApiKey = Extract<StoreKey, { kind: 'api-key' }>
 
 export interface OracleRequest {
   method: string
@@ -17,7 +15,7 @@ export interface OracleRequest {
 /** → the headers to send. Oracle accepts a date that is five minutes off at most. */
 export type OracleSign = (request: OracleRequest) => Promise<Headers>
 
-export function oracleSign(access: Omit<ApiKey, 'kind'>, now: () => Date = () => new Date()): OracleSign {
+export function oracleSign(access: Omit<OracleApiKey, 'kind'>, now: () => Date = () => new Date()): OracleSign {
   const sign = rsaSha256('oracle', access.key)
   const keyId = `${access.tenancy}/${access.user}/${access.fingerprint}`
   return async ({ method, url, body, contentType }) => {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { toSpec } from '#contract/job/toJobSpec.ts'
 import { builtInPresets, withPreset } from '#contract/job/builtInPresets.ts'
-import { audioProfile, credential, fields, jobFields, PROVIDERS, videoProfile } from '#contract/job/requestSchema.ts'
+import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
+import { PROVIDERS } from '#contract/job/stores/registry.ts'
 import { accept, names, refuse, request } from '../requestFixture.ts'
 
 const REQUIRED = new Set(['input', 'width', 'height', 'video_bitrate'])

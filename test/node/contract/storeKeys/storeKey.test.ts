@@ -1,7 +1,8 @@
 // In charge of: which key a credential of oracle and gcloud holds, and what a request is told about it.
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readStoreKey } from '#contract/job/storeKeys/storeKey.ts'
+import { readGoogleKey } from '#contract/job/stores/gcloudCredentials.ts'
+import { readOracleKey } from '#contract/job/stores/oracleCredentials.ts'
 import { readPem } from '#contract/job/storeKeys/pem.ts'
 import { accept, names, refuse, request } from '../requestFixture.ts'
 
@@ -50,7 +51,7 @@ describe('the key that a credential holds', () => {
     ['gcloud', { ...account, private_key: JSON.stringify(pem).slice(1, -1) }, 'service-account'],
     ['gcloud', { ...account, secret_key: pem }, 'service-account'],
   ] as const)('%s: %j is a %s', (provider, known, kind) => {
-    const read = readStoreKey(provider, known)
+    const read = provider === 'oracle' ? readOracleKey(known) : readGoogleKey(known)
     expect(read).toMatchObject({ ok: true, key: { kind }, unused: [] })
   })
 

@@ -1,8 +1,7 @@
 // In charge of: the rules of tus 1.0.0 for PATCH and checksums, each quoted where it is tested.
 import { evictDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { openSource } from '../../../../worker/storage/registry.ts'
+import { openUpload } from '../../support/openUpload.ts'
 import { call, post } from '../../support/apiClient.ts'
 import {
   begin,
@@ -39,7 +38,7 @@ describe('PATCH', () => {
       await evictDurableObject(stub(path))
     }
     expect(await same(path, large)).toBe(true)
-    const source = await openSource(env, { provider: 'file-upload', account: 'default', number: numberOf(path) })
+    const source = await openUpload('default', numberOf(path))
     expect((await source.stat()).size).toBe(large.length)
     expect(await offsetOf(path)).toBe(large.length)
     expect(await left(path)).toMatchObject({ objects: 1, inside: [0, 0] })

@@ -1,17 +1,13 @@
 // In charge of: problems and warnings of the API in the words of the form: labels in place of paths, and what to enter. Pure.
 // Not in charge of: finding them (contract/job/validateJob.ts), where they are shown.
 import type { Problem } from '#contract/errors.ts'
+import { PROVIDERS, rulesOf } from '#contract/job/stores/registry.ts'
 import { hasLabel, httpLabels, labelOf, valueLabel } from './labels.ts'
 import { infoAt } from './schema.ts'
 
-/** Examples of addresses, by the kind of store. */
-export const ADDRESSES: Readonly<Record<string, string>> = {
-  http: 'https://example.com/film.mp4',
-  aws: 's3://bucket/film.mp4',
-  oracle: 'oci://namespace/bucket/film.mp4',
-  gcloud: 'gs://bucket/film.mp4',
-  'vendor-store': 'out/5f0c…/film.mp4',
-}
+/** An example of an address in that kind of store. */
+export const exampleOf = (provider: unknown): string | undefined =>
+  PROVIDERS.flatMap((name) => (name === provider ? [rulesOf(name).example] : []))[0]
 
 const list = (values: readonly (string | number | boolean)[]): string =>
   values
@@ -77,7 +73,7 @@ function numbers({ field, minimum, maximum }: Problem): string {
 
 function missing(field: string, uploading: boolean, provider: string): string {
   if (field === 'input')
-    return uploading ? 'Choose a file.' : `Enter an address, like ${ADDRESSES[provider] ?? 'https://…'}`
+    return uploading ? 'Choose a file.' : `Enter an address, like ${exampleOf(provider) ?? 'https://…'}`
   if (field === 'videoProfiles') return 'Add at least one rendition.'
   const info = infoAt(field)
   if (info?.kind === 'choice') return 'Choose a value.'
@@ -116,7 +112,7 @@ export function messageOf(problem: Problem, provider: string): string {
     case 'audio_bitrate_not_allowed':
       return allowed ? `Choose ${list(allowed)} kbps for this codec.` : reworded(message)
     case 'invalid_input_address':
-      return uploading ? 'Choose a file.' : `Enter an address like ${ADDRESSES[provider] ?? 'https://…'}`
+      return uploading ? 'Choose a file.' : `Enter an address like ${exampleOf(provider) ?? 'https://…'}`
     case 'user_info_in_address':
       return 'Remove the user name and password from the address; enter them below it.'
     case 'upload_not_found':

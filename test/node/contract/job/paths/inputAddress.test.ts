@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inputName, parseInput, utf8Length } from '#contract/job/paths/inputAddress.ts'
+import { inputName, utf8Length } from '#contract/job/paths/inputAddress.ts'
+import { parseInput } from '#contract/job/stores/registry.ts'
 import { BASE_URL } from '../../requestFixture.ts'
 
 describe('input of an uploaded file', () => {

@@ -1,0 +1,27 @@
+// In charge of: the credentials of Amazon S3, and the address of a store that speaks S3.
+// Not in charge of: whether the address may be reached (the guard in front of fetch).
+import { checkRegion, type CheckCredentials } from './credentialReport.ts'
+import { parseHttp } from './http.ts'
+
+export const checkAmazon: CheckCredentials = (known, report) => {
+  for (const name of ['access_key', 'session_token'] as const) {
+    // They are sent in a header.
+    if (!known[name] || /^[\x21-\x7e]+$/.test(known[name])) continue
+    report.member('invalid_value', name, ' contains characters that such a key cannot have')
+  }
+  const wrong = endpointProblem(known.endpoint ?? '')
+  if (wrong !== null) report.member('invalid_value', 'endpoint', wrong)
+  for (const name of ['access_key', 'secret_key'] as const)
+    if (!known[name]) report.problem('required', name, 'aws needs access_key and secret_key')
+  checkRegion(known, report)
+}
+
+function endpointProblem(endpoint: string): string | null {
+  if (endpoint === '') return null
+  if (parseHttp(endpoint).kind !== 'http' || /[?#]/.test(endpoint)) {
+    return ' must be an address like "https://s3.example.com", without a bucket, a user name or a query'
+  }
+  // A bucket, most often; accepted, every object would be looked for in the wrong place.
+  if (/^https?:\/\/[^/\\]+\/*$/i.test(endpoint)) return null
+  return ' must not have a path: it is the address of the store alone, like "https://s3.example.com"; buckets are named in input and in the paths of outputs'
+}

@@ -1,0 +1,30 @@
+// In charge of: Google Cloud Storage as the contract knows it.
+// Not in charge of: judging its credentials (gcloudCredentials.ts), reading and writing (worker/storage/google).
+import { parseBucketAndKey } from './objectKey.ts'
+import { wrongForm, type StoreRules } from './storeRules.ts'
+
+export interface GoogleAddress {
+  kind: 'gs'
+  bucket: string
+  key: string
+}
+
+const FORM = 'gs://<bucket>/<key>'
+/** Google, "bucket naming guidelines". */
+const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/
+
+export const gcloud: StoreRules<GoogleAddress> = {
+  labels: { input: 'Google Cloud', output: 'Google Cloud', settings: 'Google Cloud Storage' },
+  schemes: ['gs'],
+  root: { kind: 'bucket', elements: 1 },
+  inputForm: FORM,
+  outputForm: 'gs://<bucket>/<directory>',
+  example: 'gs://bucket/film.mp4',
+  // What a key file of Google's has besides says whose key it is.
+  members: ['access_key', 'secret_key', 'client_email', 'private_key', 'private_key_id', 'project_id', 'client_id'],
+  whyUnused: { region: 'gcloud finds a bucket by its name' },
+  parse(input) {
+    const found = parseBucketAndKey('gs', input, BUCKET) ?? wrongForm('gcloud', FORM)
+    return 'kind' in found ? found : { kind: 'gs', ...found }
+  },
+}

@@ -1,0 +1,31 @@
+// In charge of: the credentials of Google Cloud Storage: an HMAC key, or the key of a service account.
+// Not in charge of: how the two are told apart (../keys.ts).
+import { readKey, type ReadKey, type SignerForm } from '../storeKeys/storeKey.ts'
+import type { RsaKey } from '../storeKeys/pem.ts'
+import { checkKey, type CheckCredentials } from './credentialReport.ts'
+import type { KnownCredential } from './storeRules.ts'
+
+export interface ServiceAccount {
+  kind: 'service-account'
+  clientEmail: string
+  keyId: string | null
+  key: RsaKey
+}
+
+const serviceAccount: SignerForm<ServiceAccount> = {
+  members: ['client_email'],
+  optional: ['private_key_id'],
+  either: 'gcloud needs access_key and secret_key, or client_email and a PEM key',
+  check(known, _fingerprint, report) {
+    if (!/^[^\s@"\\]+@[^\s@"\\]+$/.test(known.client_email ?? '')) report('client_email', 'must be an e-mail address')
+  },
+  make({ client_email: clientEmail, private_key_id: keyId }, key) {
+    return { kind: 'service-account', clientEmail: clientEmail ?? '', keyId: keyId || null, key }
+  },
+}
+
+export function readGoogleKey(known: KnownCredential): ReadKey<ServiceAccount> {
+  return readKey(serviceAccount, known)
+}
+
+export const checkGoogle: CheckCredentials = (known, report) => checkKey(readGoogleKey(known), report)

@@ -1,0 +1,38 @@
+// In charge of: the service's own store as the contract knows it: outputs of earlier jobs as sources, and where outputs go.
+// Not in charge of: whose outputs may be read (worker/storage/r2).
+import { OUTPUT_PATH_BYTES } from '../../limits.ts'
+import { keyProblem } from './objectKey.ts'
+import { wrongForm, type StoreRules } from './storeRules.ts'
+
+export interface OwnAddress {
+  kind: 'own'
+  /** null = the caller's. */
+  account: string | null
+  jobId: string
+  path: string
+}
+
+const FORM = 'vendor-store://out/<account>/<job_id>/<path> (the location in status.outputs) or out/<job_id>/<path>'
+
+export const vendorStore: StoreRules<OwnAddress> = {
+  labels: { input: 'Earlier output', output: 'Splicepoint storage', settings: 'Service storage' },
+  schemes: [],
+  root: { kind: 'bucket', elements: 1 },
+  inputForm: FORM,
+  outputForm: null,
+  example: 'out/5f0c…/film.mp4',
+  members: [],
+  parse(input) {
+    const parts = /^(?:vendor-store:\/\/out\/([^/]+)|out)\/([A-Za-z0-9_-]+)\/(.+)$/su.exec(input)
+    if (parts === null) return wrongForm('vendor-store', FORM)
+    const path = parts[3]!
+    return (
+      keyProblem(path, OUTPUT_PATH_BYTES['vendor-store']) ?? {
+        kind: 'own',
+        account: parts[1] ?? null,
+        jobId: parts[2]!,
+        path,
+      }
+    )
+  },
+}
