@@ -107,8 +107,7 @@ const contentType = z.string().check(z.regex(/^[a-z0-9.+-]{1,50}\/[a-z0-9.+-]{1,
 
 /**
  * Characters of an upload's handle: the path and the store's own id of the upload, as JSON in base64url. A path has 1,024
- * bytes at most, twice that where each is to be escaped; the service's own store repeats it in its id; other stores' ids were
- * seen with some 250 characters. It is a part of an address, and some servers take no more than 16 KiB of headers.
+ * bytes at most, twice that where each is to be escaped; stores' ids were seen with some 250 characters. It is a part of an address, and some servers take no more than 16 KiB of headers.
  */
 export const MAX_UPLOAD_HANDLE = 12 * 1024
 

@@ -237,7 +237,7 @@ test('a store that names its uploads by more than a handle can carry is told at 
   expect(made.status).toBe(200)
   const attempt = await started()
   const abort = vi.fn<() => Promise<void>>(async () => undefined)
-  vi.spyOn(env.BUCKET, 'createMultipartUpload').mockResolvedValue({ uploadId: 'x'.repeat(9000) } as R2MultipartUpload)
+  vi.spyOn(env.BUCKET, 'createMultipartUpload').mockResolvedValue({ uploadId: 'x'.repeat(10_000) } as R2MultipartUpload)
   vi.spyOn(env.BUCKET, 'resumeMultipartUpload').mockReturnValue({ abort } as unknown as R2MultipartUpload)
   const answer = await attempt.door('POST', '/uploads', { path: 'film.mp4', content_type: TYPE, expected_size: 5 })
   expect([answer.status, (await answer.json<any>()).error.code]).toEqual([400, 'output_refused'])

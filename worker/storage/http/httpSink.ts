@@ -272,12 +272,12 @@ async function nameOf(kind: 'put' | 'sent', path: string): Promise<string> {
 }
 
 function typeIn(upload: string): string {
-  const bytes = fromBase64Url(upload.split('.')[1] ?? '')
+  const bytes = fromBase64Url(upload.slice(upload.lastIndexOf('.') + 1))
   return bytes === null || bytes.length === 0 ? 'application/octet-stream' : new TextDecoder().decode(bytes)
 }
 
 function stagedId(upload: string): string {
-  return upload.split('.')[0] ?? ''
+  return upload.slice(0, upload.lastIndexOf('.'))
 }
 
 /** The whole of a staged object, a range at a time, each asked for when the one before has been taken. */

@@ -1,6 +1,6 @@
 // In charge of: the service's own R2 bucket as a source and as a sink.
 // Not in charge of: who may read or write which prefix (registry.ts), nor answering clients (delivery/serveObject.ts).
-import { fromBase64Url, toBase64Url } from '../../secrets/hmac.ts'
+import { fromBase64Url } from '../../secrets/hmac.ts'
 import type { Caching, ObjectKind } from '../cacheControl.ts'
 import { keyBelow } from '../keyBelow.ts'
 import type { ByteRange, Sink, Source, SourceStat, StoredPart, StoreErrorCode } from '../objectStore.ts'
@@ -136,15 +136,8 @@ export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | 
   const metadataOf = (contentType: string, kind: ObjectKind): R2HTTPMetadata =>
     caching === null ? { contentType } : { contentType, cacheControl: caching[kind] }
 
-  // An upload id of ours names R2's id and the path, so that an id can never be used for another object.
   function resume(path: string, upload: string, operation: string): R2MultipartUpload {
-    const bytes = fromBase64Url(upload)
-    const text = bytes ? new TextDecoder().decode(bytes) : ''
-    const separator = text.indexOf(' ')
-    if (separator < 1 || text.slice(separator + 1) !== path) {
-      throw new StoreError('no_such_upload', PROVIDER, operation, 'There is no such upload for this object.')
-    }
-    return bucket.resumeMultipartUpload(keyOf(path, operation), text.slice(0, separator))
+    return bucket.resumeMultipartUpload(keyOf(path, operation), r2IdOf(path, upload))
   }
 
   return {
@@ -176,7 +169,7 @@ export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | 
       const key = keyOf(path, 'beginUpload')
       const httpMetadata = metadataOf(contentType, 'file')
       const made = await told('beginUpload', () => bucket.createMultipartUpload(key, { httpMetadata }))
-      return toBase64Url(new TextEncoder().encode(`${made.uploadId} ${path}`))
+      return made.uploadId
     },
 
     async uploadPart(path, upload, n, body, size) {
@@ -203,4 +196,11 @@ export function vendorSink(bucket: R2Bucket, prefix: string, caching: Caching | 
 
     location: (path) => `${PROVIDER}://${prefix}${path}`,
   }
+}
+
+/** An earlier version put the path behind R2's id: such an upload may be under way, or in a commit record. One release reads both. */
+function r2IdOf(path: string, upload: string): string {
+  const bytes = fromBase64Url(upload)
+  const text = bytes === null ? '' : new TextDecoder().decode(bytes)
+  return text.endsWith(` ${path}`) ? text.slice(0, -path.length - 1) : upload
 }
