@@ -1,32 +1,7 @@
-// In charge of: the errors of a task, why a run is halted, and the words that leave the process about either.
-// Not in charge of: finding problems, or telling the Worker (pipeline/runTask.ts).
-import { jobErrors, type JobErrorCode } from '#contract/errorCodes.ts'
+// In charge of: why a run is halted, and how any thrown value becomes the error that the Worker is sent.
+// Not in charge of: the error of a task (contract/taskError.ts), sending it (pipeline/runTask.ts).
 import type { JobError } from '#contract/errors.ts'
-import { PlanError } from './plan/model/planError.ts'
-
-/** A problem with a stable code and a sentence that a person understands. It becomes `status.error`. */
-export class TaskError extends Error {
-  readonly code: JobErrorCode
-  readonly field: string | undefined
-  readonly details: Record<string, unknown> | undefined
-
-  constructor(
-    code: JobErrorCode,
-    message: string,
-    options: { field?: string | undefined; details?: Record<string, unknown> | undefined; cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'TaskError'
-    this.code = code
-    this.field = options.field
-    this.details = options.details
-  }
-
-  /** True when another attempt would meet the same problem. */
-  get permanent(): boolean {
-    return jobErrors[this.code].permanent
-  }
-}
+import { TaskError } from '#contract/taskError.ts'
 
 /** The door answered that this attempt is no longer the current one: stop at once and report nothing more. */
 export class StaleAttempt extends Error {
@@ -69,7 +44,7 @@ function scrubValue(value: unknown, secrets: readonly string[]): unknown {
 
 /** What the Worker is told about any thrown value. Unknown ones become `internal`. */
 export function toJobError(error: unknown, secrets: readonly string[] = []): JobError {
-  if (error instanceof TaskError || error instanceof PlanError) {
+  if (error instanceof TaskError) {
     return {
       code: error.code,
       message: scrub(error.message, secrets),

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, statfs } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { TaskError } from './errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { admit, endAllOf, type CellUser } from './ffmpeg/sandbox.ts'
 
 const PREFIX = 'splicepoint-'

@@ -4,7 +4,7 @@ import type { JobConfig } from '#contract/job/jobConfig.ts'
 import { readFile } from 'node:fs/promises'
 import type { Problem } from '#contract/errors.ts'
 import type { Validation } from '#contract/job/validateJob.ts'
-import type { EngineFeatures } from '../../transcoder/ffmpeg/locate.ts'
+import type { EngineFeatures } from '../../transcoder/plan/model/engineFeatures.ts'
 import type { SourceName } from './sourceClips.ts'
 
 type Json = Record<string, unknown>

@@ -4,11 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { validateJob, type Validation } from '#contract/job/validateJob.ts'
 import { toSpec } from '#contract/job/toJobSpec.ts'
-import { TaskError } from '../../transcoder/errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { logoFile, prepareLogo } from '../../transcoder/source/logoImage.ts'
 import { plannedFiles } from '../../transcoder/plan/model/plannedFiles.ts'
 import { createLog } from '../../transcoder/log.ts'
-import { PlanError } from '../../transcoder/plan/model/planError.ts'
 import { runTask } from '../../transcoder/pipeline/runTask.ts'
 import { readSettings } from '../../transcoder/settings.ts'
 import { openWorkspace } from '../../transcoder/workspace.ts'
@@ -107,7 +106,7 @@ export async function openLab(): Promise<Lab> {
       const warnings = [...judged.warnings, ...plan.warnings].map(({ code }) => code)
       return { files, warnings, refusal: null }
     } catch (error) {
-      if (!(error instanceof PlanError || error instanceof TaskError)) throw error
+      if (!(error instanceof TaskError)) throw error
       const field = (error as { field?: string }).field ?? ''
       return { ...nothing, refusal: { code: error.code, field } }
     } finally {

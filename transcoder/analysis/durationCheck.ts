@@ -1,6 +1,6 @@
 // In charge of: whether an output lasts as long as the source did.
 // Not in charge of: measuring either (probe.ts), the source's own completeness (loopbackServer.ts).
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 

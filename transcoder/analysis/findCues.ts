@@ -1,6 +1,6 @@
 // In charge of: the source's cues from the gateway.
 // Not in charge of: packets and sections (mpegts/), key frames at splice points and the PID (plan/streams/cuePlan.ts).
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { Gateway } from '../source/loopbackServer.ts'
 import { PacketReader } from '../formats/mpegts/packet.ts'
 import { CueScan, type CueFindings } from '../formats/scte35/cueScan.ts'

@@ -8,7 +8,7 @@ import { limiter, mix } from '../plan/argv/filters.ts'
 import { shareFilters } from '../plan/argv/filterGraph.ts'
 import { CEILING_DB, gainsToTry, soundsToMeasure } from '../plan/audio/loudnessGain.ts'
 import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
-import type { MixPlan } from '../plan/model/plan.ts'
+import type { ChannelMix } from '../plan/model/channelMix.ts'
 import { audioPad, pidsOf } from '../plan/streams/programSelection.ts'
 import { deepProbe, looksDeeper } from '../plan/streams/audioStreamCount.ts'
 
@@ -20,7 +20,7 @@ interface Options {
 
 interface Branch {
   stream: number
-  mix: MixPlan
+  mix: ChannelMix
   /** null = as it is. */
   gainDb: number | null
 }

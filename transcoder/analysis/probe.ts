@@ -1,7 +1,7 @@
 // In charge of: asking ffprobe what a source is, as plain values, and saying in words when it is nothing usable.
 // Not in charge of: what is made of it (plan/planJob.ts).
 import type { JobErrorCode } from '#contract/errorCodes.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../ffmpeg/exit.ts'
 import type { Engine } from '../ffmpeg/locate.ts'

@@ -1,7 +1,7 @@
 // In charge of: sheets of small pictures and the poster out of ffmpeg, held in memory until the manifests are written.
 // Not in charge of: telling them apart (jpegSplitter.ts), describing them (sidecarFiles.ts).
 import type { Readable } from 'node:stream'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { StreamError } from '../formats/streamError.ts'
 import { JpegSplitter } from '../formats/jpegSplitter.ts'
 

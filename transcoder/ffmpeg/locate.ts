@@ -5,21 +5,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onPath, type Cell } from './sandbox.ts'
+import type { EngineFeatures } from '../plan/model/engineFeatures.ts'
 import { FfprobeError, runFfprobe } from './run.ts'
-
-export interface EngineFeatures {
-  zscale: boolean
-  /** libx265 has `-a53cc` (not in 5.1; its default differs between 7.0 and 7.1). */
-  hevcCaptions: boolean
-  /** libx265 has 10 bits: builds for one depth exist. */
-  hevcMain10: boolean
-  /** Captions survive a change to another broadcast rate: ffmpeg 7 and later. */
-  captionsAcrossRates: boolean
-  /** Caption bytes that come in several messages a picture are read whole: ffmpeg 7 and later. */
-  severalCaptionMessages: boolean
-  /** The clock of a transport stream begins with the streams that are used, not with all: ffmpeg 6 and later. */
-  clockFromUsedStreams: boolean
-}
 
 export interface Engine {
   /** Absolute paths; the two may come from different places. */

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { scrubAddresses } from './printableCommand.ts'
 import {
   bareCell,

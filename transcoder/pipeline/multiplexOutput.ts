@@ -4,7 +4,7 @@
 import { open } from 'node:fs/promises'
 import type { Warning } from '#contract/errors.ts'
 import type { ServiceSpec } from '#contract/job/jobSpec.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { Multiplexer, type MultiplexOptions } from '../formats/tsMultiplexer/multiplexer.ts'
 import { toNumber } from '../formats/rational.ts'

@@ -2,11 +2,10 @@
 // Not in charge of: how a rendition's pictures look (planJob.ts), spelling it as argv (argv/segmentArgs.ts), cutting (transcoder/segmenter).
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
-import type { Warning } from '#contract/errors.ts'
-import type { JobSpec, PackagingSpec } from '#contract/job/jobSpec.ts'
-import type { MediaInfo } from './model/mediaInfo.ts'
+import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../formats/rational.ts'
 import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentForm, VideoPlan } from './model/plan.ts'
+import type { PlanContext } from './planContext.ts'
 import { ratio, toNumber } from '../formats/rational.ts'
 import { planTextTracks } from './streams/textSubtitles.ts'
 import { planThumbnails } from './video/thumbnailPlan.ts'
@@ -29,14 +28,13 @@ const DEFAULT_TOLERANCE_SECONDS = 0.1
 
 /** Decisions "output_container with flags", "master_variant_mode", "bucket_output_path", "create_tar_file", "gop_length". */
 export function planPackaging(
-  spec: JobSpec,
+  context: PlanContext,
   packaging: PackagingSpec,
-  media: MediaInfo,
   profiles: readonly PlannedProfile[],
-  warnings: Warning[],
 ): PackagingPlan {
-  const separate = separatesAudio(packaging, profiles, warnings)
-  const hls = hlsForm(spec, packaging, profiles, separate, warnings)
+  const { spec, media } = context
+  const separate = separatesAudio(context, packaging, profiles)
+  const hls = hlsForm(context, packaging, profiles, separate)
   const cmaf = packaging.dash || hls === 'cmaf'
   const muxed = hls === 'ts' && !separate
   const forms = (ts: boolean): SegmentForm[] => [
@@ -59,8 +57,8 @@ export function planPackaging(
       forms: audioForms,
       segmentFrames: 0,
     }))
-  if (packaging.hls && !muxed) warnOfSelections(profiles, warnings)
-  const gops = gopsPerSegment(packaging, profiles, warnings)
+  if (packaging.hls && !muxed) warnOfSelections(context, profiles)
+  const gops = gopsPerSegment(context, packaging, profiles)
   const video = profiles.map((profile): RenditionPlan => {
     const id = `video_${profile.profile}`
     return {
@@ -102,11 +100,11 @@ export function planPackaging(
   }
 }
 
-function separatesAudio(packaging: PackagingSpec, profiles: readonly PlannedProfile[], warnings: Warning[]): boolean {
+function separatesAudio(context: PlanContext, packaging: PackagingSpec, profiles: readonly PlannedProfile[]): boolean {
   if (packaging.separateAudio) return true
   if (!packaging.hls || !packaging.preferTransportStream || profiles.every(({ audio }) => audio.length < 2))
     return false
-  warnings.push({
+  context.warn({
     code: 'audio_separated',
     field: 'master_variant_mode',
     message:
@@ -116,12 +114,12 @@ function separatesAudio(packaging: PackagingSpec, profiles: readonly PlannedProf
 }
 
 /** RFC 8216bis, 4.4.6.1.1: all groups have the same members, which selections of different source streams cannot have. */
-function warnOfSelections(profiles: readonly PlannedProfile[], warnings: Warning[]): void {
+function warnOfSelections(context: PlanContext, profiles: readonly PlannedProfile[]): void {
   const heard = profiles.map(({ audio }) =>
     [...new Set(audio.map(({ sourceStream }) => sourceStream))].toSorted((a, b) => a - b).join(),
   )
   if (new Set(heard).size < 2) return
-  warnings.push({
+  context.warn({
     code: 'audio_selections_differ',
     field: 'videoProfiles',
     message:
@@ -131,23 +129,22 @@ function warnOfSelections(profiles: readonly PlannedProfile[], warnings: Warning
 
 /** TS segments where they were asked for and every player takes them so. */
 function hlsForm(
-  spec: JobSpec,
+  context: PlanContext,
   packaging: PackagingSpec,
   profiles: readonly PlannedProfile[],
   separate: boolean,
-  warnings: Warning[],
 ): PackagingPlan['hls'] {
   if (!packaging.hls) return null
   if (!packaging.preferTransportStream) return 'cmaf'
   const ac3 = profiles.some(({ audio }) => audio.some((track) => track.codec === 'ac3'))
   const reason =
-    spec.videoCodec !== 'h264'
+    context.spec.videoCodec !== 'h264'
       ? 'HLS carries hevc in these only'
       : separate && ac3
         ? 'separate ac3 is carried in these'
         : null
   if (reason === null) return 'ts'
-  warnings.push({
+  context.warn({
     code: 'segments_are_cmaf',
     field: 'output_container',
     message: `The segments are fragmented MP4 (CMAF), not transport streams: ${reason}.`,
@@ -156,7 +153,7 @@ function hlsForm(
 }
 
 /** segment_length is snapped to whole GOPs; all renditions have the same in seconds. */
-function gopsPerSegment(packaging: PackagingSpec, profiles: readonly PlannedProfile[], warnings: Warning[]): number {
+function gopsPerSegment(context: PlanContext, packaging: PackagingSpec, profiles: readonly PlannedProfile[]): number {
   const video = profiles[0]?.video
   if (video === undefined) return 1
   const gop = ratio(video.gopFrames * video.frameRate.den, video.frameRate.num)
@@ -164,7 +161,7 @@ function gopsPerSegment(packaging: PackagingSpec, profiles: readonly PlannedProf
   const used = gops * toNumber(gop)
   const tolerance = packaging.isSegmentLengthGiven ? SAME_SECONDS : DEFAULT_TOLERANCE_SECONDS
   if (Math.abs(used - packaging.segmentSeconds) > tolerance)
-    warnings.push({
+    context.warn({
       code: 'segment_length_snapped',
       field: 'segment_length',
       message: `Segments last ${round(used)} s instead of ${round(packaging.segmentSeconds)} s: whole GOPs of ${round(toNumber(gop))} s.`,

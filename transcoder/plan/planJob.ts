@@ -14,13 +14,15 @@ import { outputLength, outputStart, videoOffset } from './streams/outputTiming.t
 import { isUntouched, outputColor, readPicture, withoutConversion } from './video/color.ts'
 import { planGeometry, upright } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
+import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
 import type { LogoImage, MediaInfo, VideoStream } from './model/mediaInfo.ts'
+import { PlanContext } from './planContext.ts'
 import type { Rational } from '../formats/rational.ts'
 import { keepsHdr } from './video/hdr.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, SourcePicture, VideoPlan } from './model/plan.ts'
 import { checkProgram, pidsOf } from './streams/programSelection.ts'
 import { planPackaging } from './packagingPlan.ts'
-import { PlanError } from './model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { leftOut } from './streams/droppedStreams.ts'
 import { planSubtitles, subtitleKbps } from './streams/copiedSubtitles.ts'
 import { textSubtitles } from './streams/textSubtitles.ts'
@@ -30,56 +32,34 @@ import { checkStreamCount, looksDeeper } from './streams/audioStreamCount.ts'
 import { settle } from './resolveSpec.ts'
 import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './video/interlacing.ts'
 
-/** What the encoder at hand can do (ffmpeg/locate.ts finds out). */
-export interface EngineAbilities {
-  zscale: boolean
-  /** libx265 has `-a53cc`. */
-  hevcCaptions: boolean
-  /** libx265 has 10 bits. */
-  hevcMain10?: boolean
-  /** Captions survive a change of the frame rate (ffmpeg 7 and later, at broadcast rates). */
-  captionsAcrossRates: boolean
-  /** Every message of a picture is read, where its captions come in several (ffmpeg 7 and later). */
-  severalCaptionMessages?: boolean
-  /** The clock of a transport stream begins with the streams that are used (ffmpeg 6 and later), not with all of them. */
-  clockFromUsedStreams?: boolean
-}
-const everything: EngineAbilities = {
-  zscale: true,
-  hevcCaptions: true,
-  hevcMain10: true,
-  captionsAcrossRates: true,
-  severalCaptionMessages: true,
-}
-
 const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
 
 /**
- * Decides everything about a task. `abilities` defaults to a complete engine; `found` are the source's cues, where they were
- * asked for.
- * Throws PlanError; what was changed or left out is in `warnings`.
+ * Decides everything about a task. `found` are the source's cues, where they were asked for.
+ * Throws TaskError; what was changed or left out is in `warnings`.
  */
 export function planJob(
   asked: JobSpec,
   media: MediaInfo,
-  abilities: EngineAbilities = everything,
+  features: EngineFeatures = ALL_FEATURES,
   found: SourceCues | null = null,
   logo: LogoImage | null = null,
 ): Plan {
   const { video } = media
-  const warnings: Warning[] = []
-  checkProgram(asked, media, warnings)
-  const spec = settle(asked, media, warnings)
+  const request = new PlanContext(asked, media, features)
+  checkProgram(request)
+  const spec = settle(request)
+  const context = request.withSpec(spec)
   // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
   const container = spec.container === 'ts' && spec.packaging === null ? 'ts' : 'mp4'
-  if (video === null) return planWithoutVideo(spec, media, abilities, warnings)
+  if (video === null) return planWithoutVideo(context)
 
   const source = upright(video)
-  const read = readPicture(video, source, keepsHdr(spec, video, abilities, warnings))
-  const picture = abilities.zscale ? read : withoutConversion(read)
-  const scan = sourceScan(spec, video, warnings)
-  const rate = scan.kind === 'telecined' ? FILM_RATE : sourceRate(spec, video, warnings)
-  const videoOffsetSeconds = videoOffset(spec, media, abilities)
+  const read = readPicture(video, source, keepsHdr(context, video))
+  const picture = features.zscale ? read : withoutConversion(read)
+  const scan = context.follow(sourceScan(spec, video))
+  const rate = scan.kind === 'telecined' ? FILM_RATE : context.follow(sourceRate(spec, video))
+  const videoOffsetSeconds = videoOffset(spec, media, features)
   const startSeconds = outputStart(spec, media)
   const lengthWith = (tracks: readonly AudioPlan[]) =>
     outputLength(
@@ -87,33 +67,27 @@ export function planJob(
       [video, ...media.audio.filter(({ number }) => tracks.some((track) => track.sourceStream === number))],
       startSeconds,
     )
-  checkStreamCount(spec, media, warnings)
-  warnSilentProfiles(spec, warnings)
+  checkStreamCount(context)
+  warnSilentProfiles(context)
 
-  const cues = planCues(spec, found, warnings)
+  const cues = planCues(context, found)
   const subtitles = planSubtitles(spec, media)
   const keptPids = [...(cues === null ? [] : (found?.pids ?? [])), ...subtitles.map(({ pid }) => pid)]
-  warnings.push(...leftOut(media, keptPids, textSubtitles(spec, media)))
-  warnSource(read, abilities, warnings)
+  context.warn(...leftOut(media, keptPids, textSubtitles(spec, media)))
+  warnSource(context, read)
   const splicePoints = cues === null ? [] : [...(found?.splicePoints ?? [])]
 
   const grid = spec.packaging === null ? null : commonRate(spec, rate)
   const tallest =
     spec.packaging === null
       ? null
-      : Math.max(...spec.video.map((profile) => planGeometry(profile, spec, source, []).height))
+      : Math.max(...spec.video.map((profile) => planGeometry(profile, spec, source).value.height))
   const planned = spec.video.map((profile) => ({
     profile: profile.index,
-    video: planVideo(
-      spec,
-      profile,
-      video,
-      { container, picture, rate, grid, tallest, scan, abilities, splicePoints, logo },
-      warnings,
-    ),
-    audio: planAudio(spec, profile, media, warnings),
+    video: planVideo(context, profile, video, { container, picture, rate, grid, tallest, scan, splicePoints, logo }),
+    audio: planAudio(context, profile),
   }))
-  const packaging = spec.packaging === null ? null : planPackaging(spec, spec.packaging, media, planned, warnings)
+  const packaging = spec.packaging === null ? null : planPackaging(context, spec.packaging, planned)
   if (cues !== null && (packaging === null || packaging.hls === 'ts'))
     for (const { audio } of planned)
       requireFreePid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
@@ -141,7 +115,7 @@ export function planJob(
       muxRateKbps,
     }
   })
-  const audioFiles = planAudioFiles(spec, media, startSeconds, warnings)
+  const audioFiles = planAudioFiles(context, startSeconds)
   refuseSharedPaths(outputs, audioFiles)
 
   const sourceAudio = [
@@ -153,7 +127,7 @@ export function planJob(
       ].map((track) => track.sourceStream),
     ),
   ].toSorted((a, b) => a - b)
-  if (sourceAudio.length === 0) warnings.push(...levelWithoutEffect(spec))
+  if (sourceAudio.length === 0) context.warn(...levelWithoutEffect(spec))
   return {
     version: 2,
     packaging,
@@ -163,23 +137,23 @@ export function planJob(
     pids: pidsOf(media),
     picture,
     fields: scan.fields,
-    scaler: abilities.zscale ? 'zscale' : 'scale',
+    scaler: features.zscale ? 'zscale' : 'scale',
     disableDrc: media.audio.some(
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
     ),
     deepProbe: looksDeeper(spec, media),
-    hevcCaptionsOption: abilities.hevcCaptions,
+    hevcCaptionsOption: features.hevcCaptions,
     cues,
     service: outputs.some((output) => output.container === 'ts') ? spec.service : null,
     subtitles,
     outputs,
     audioFiles,
-    warnings: unique(spec.ladder === null ? warnings : warnings.map(aboutLadder)),
+    warnings: unique(spec.ladder === null ? context.warnings : context.warnings.map(aboutLadder)),
   }
 }
 
 function planVideo(
-  spec: JobSpec,
+  context: PlanContext,
   profile: VideoProfile,
   video: VideoStream,
   found: {
@@ -191,28 +165,21 @@ function planVideo(
     /** Lines of the tallest rendition of a switching set; null = each output is a file of its own. */
     tallest: number | null
     scan: SourceScan
-    abilities: EngineAbilities
     splicePoints: readonly number[]
     logo: LogoImage | null
   },
-  warnings: Warning[],
 ): VideoPlan {
-  const geometry = planGeometry(profile, spec, upright(video), warnings)
+  const { spec } = context
+  const geometry = context.follow(planGeometry(profile, spec, upright(video)))
   checkSourceSize(spec, profile, geometry.width, geometry.height)
-  const { frameRate, pictureRate } = outputRate(
-    found.rate,
-    profile.frameRateFactor,
-    spec.videoCodec,
-    profile.index,
-    warnings,
-  )
+  const { frameRate, pictureRate } = outputRate(context, profile, found.rate)
   const color = outputColor(found.picture, {
     height: geometry.height,
     rate: found.rate,
     tallest: found.tallest,
   })
   const untouched = isUntouched(found.picture, geometry, color)
-  const scan = outputScan(spec, profile, { video, scan: found.scan }, { geometry, untouched }, warnings)
+  const scan = outputScan(context, profile, { video, scan: found.scan }, { geometry, untouched })
   // Captions of both fields' pictures would have to be put together again.
   const woven = scan.scan !== 'progressive' && scan.deinterlace === 'fields'
   return {
@@ -224,33 +191,31 @@ function planVideo(
     ...geometry,
     frameRate,
     pictureRate,
-    ...gopOf(spec, frameRate, found.grid ?? frameRate, warnings),
-    spliceFrames: spliceFrames(found.splicePoints, frameRate, found.grid ?? frameRate, warnings),
+    ...gopOf(context, frameRate, found.grid ?? frameRate),
+    spliceFrames: spliceFrames(context, found.splicePoints, frameRate, found.grid ?? frameRate),
     ...scan,
     color,
     logo: spec.logo === null || found.logo === null ? null : planLogo(spec.logo, found.logo, geometry),
-    captions: planCaptions(
-      spec,
-      video,
-      { from: found.rate, to: pictureRate, rebuilt: woven || found.scan.kind === 'telecined' },
-      found.abilities,
-      warnings,
-    ),
+    captions: planCaptions(context, video, {
+      from: found.rate,
+      to: pictureRate,
+      rebuilt: woven || found.scan.kind === 'telecined',
+    }),
   }
 }
 
-function warnSource(picture: SourcePicture, abilities: EngineAbilities, warnings: Warning[]): void {
+function warnSource(context: PlanContext, picture: SourcePicture): void {
   const { conversion, primaries, transfer } = picture
   if (conversion === 'none') return
-  if (!abilities.zscale) {
-    warnings.push({
+  if (!context.features.zscale) {
+    context.warn({
       code: 'colors_not_converted',
       message:
         'The source has a wider range or gamut than BT.709, and this encoder cannot convert it: colours will look flat.',
     })
     return
   }
-  warnings.push(
+  context.warn(
     conversion === 'toneMap'
       ? { code: 'tone_mapped', message: 'The source is HDR; the output is tone-mapped to BT.709.' }
       : {
@@ -279,7 +244,7 @@ function refuseSharedPaths(outputs: readonly OutputPlan[], audioFiles: readonly 
   for (const { path, name, field } of all) {
     const first = seen.get(path)
     if (first !== undefined)
-      throw new PlanError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
+      throw new TaskError('output_path_conflict', `${first} and ${name} would both write ${path}`, {
         field: `${name}${field}`,
         details: { path },
       })

@@ -1,15 +1,14 @@
 // In charge of: what a job is that asks for pictures of a source without any: its audio files, where it wants some, or an error.
 // Not in charge of: the audio files themselves (audio/audioFiles.ts), sources with video (planJob.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
-import type { EngineAbilities } from './planJob.ts'
 import { leftOut } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
 import type { Plan, SourcePicture } from './model/plan.ts'
+import type { PlanContext } from './planContext.ts'
 import { pidsOf } from './streams/programSelection.ts'
-import { PlanError } from './model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { outputStart } from './streams/outputTiming.ts'
 import { checkStreamCount, looksDeeper } from './streams/audioStreamCount.ts'
 
@@ -32,31 +31,27 @@ const NO_PICTURE: SourcePicture = {
  * pictures, so those are made and each video profile is left out with a warning. Otherwise throws no_video; throws
  * audio_stream_missing as for any source.
  */
-export function planWithoutVideo(
-  spec: JobSpec,
-  media: MediaInfo,
-  abilities: EngineAbilities,
-  warnings: Warning[],
-): Plan {
-  checkStreamCount(spec, media, warnings)
-  warnSilentProfiles(spec, warnings)
-  const audioFiles = planAudioFiles(spec, media, outputStart(spec, media), warnings)
+export function planWithoutVideo(context: PlanContext): Plan {
+  const { spec, media } = context
+  checkStreamCount(context)
+  warnSilentProfiles(context)
+  const audioFiles = planAudioFiles(context, outputStart(spec, media))
   if (audioFiles.length === 0) throw noVideo(spec, media)
   for (const { index } of spec.video) {
     const isLadder = spec.ladder !== null
-    warnings.push({
+    context.warn({
       code: 'video_profile_left_out',
       field: isLadder ? 'ladder' : `videoProfiles[${index}]`,
       message: `${isLadder ? 'The ladder' : `Video profile ${index}`} is left out: the source has no video. Only the files of audio_output_path are made.`,
     })
   }
   if (spec.passCues)
-    warnings.push({
+    context.warn({
       code: 'no_effect',
       field: 'scte35_passthough',
       message: 'scte35_passthough has no effect: the source has no video, so no transport stream is made.',
     })
-  warnings.push(...leftOut(media))
+  context.warn(...leftOut(media))
   const sourceAudio = [...new Set(audioFiles.map((file) => file.audio.sourceStream))].toSorted((a, b) => a - b)
   return {
     version: 2,
@@ -72,15 +67,15 @@ export function planWithoutVideo(
       (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
     ),
     deepProbe: looksDeeper(spec, media),
-    hevcCaptionsOption: abilities.hevcCaptions,
+    hevcCaptionsOption: context.features.hevcCaptions,
     cues: null,
     outputs: [],
     audioFiles,
-    warnings,
+    warnings: [...context.warnings],
   }
 }
 
-function noVideo(spec: JobSpec, media: MediaInfo): PlanError {
+function noVideo(spec: JobSpec, media: MediaInfo): TaskError {
   const audio = media.audio.length
   const has = audio === 1 ? 'only 1 audio stream' : `only ${audio} audio streams`
   const cover = media.other.some((stream) => stream.type === 'cover art') ? ' and cover art, which is no video' : ''
@@ -88,7 +83,7 @@ function noVideo(spec: JobSpec, media: MediaInfo): PlanError {
     spec.audioDirectory === null
       ? 'give audio_output_path and an audio profile with source_stream to have its audio as files'
       : 'give an audio profile its source_stream to have that audio as a file in audio_output_path'
-  return new PlanError('no_video', `The source has no video stream: it has ${has}${cover}; ${instead}.`, {
+  return new TaskError('no_video', `The source has no video stream: it has ${has}${cover}; ${instead}.`, {
     field: 'input',
     details: { audio_streams: audio, other_streams: media.other.length },
   })

@@ -1,33 +1,34 @@
 // In charge of: what of a job depends on what the source has: optional audio, the rungs of ladder "auto", profiles that would
 // be upscaled. Everything behind it plans a job that says all of it.
 // Not in charge of: choosing rungs (video/ladder.ts), judging sizes (video/upscaling.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile, JobSpec } from '#contract/job/jobSpec.ts'
 import { countAudio } from './audio/audioTracks.ts'
 import { rungsOf } from './video/ladder.ts'
-import type { MediaInfo } from './model/mediaInfo.ts'
+import type { PlanContext } from './planContext.ts'
 import { withoutUpscaling } from './video/upscaling.ts'
 
 /** The job for this source. A ladder of a source without video stays as it is: it has no rungs to make. */
-export function settle(spec: JobSpec, media: MediaInfo, warnings: Warning[]): JobSpec {
-  const heard = withoutMissingAudio(spec, media, warnings)
+export function settle(context: PlanContext): JobSpec {
+  const { media } = context
+  const heard = withoutMissingAudio(context)
   if (media.video === null) return heard
   const [any] = heard.video
   const video =
     heard.ladder === null || any === undefined
-      ? withoutUpscaling(heard, media.video, warnings)
+      ? withoutUpscaling(context.withSpec(heard), media.video)
       : rungsOf(heard, media.video, any)
   return { ...heard, video }
 }
 
 /** Extension `optional`: where the source lacks the stream, the job is as if the profile were not there. */
-function withoutMissingAudio(spec: JobSpec, media: MediaInfo, warnings: Warning[]): JobSpec {
+function withoutMissingAudio(context: PlanContext): JobSpec {
+  const { spec, media } = context
   const has = ({ sourceStream }: AudioProfile) => media.audio.some(({ number }) => number === sourceStream)
   const missing = spec.audio.filter((audio) => audio.optional && audio.sourceStream !== null && !has(audio))
   if (missing.length === 0) return spec
   for (const { index, sourceStream } of missing)
     if (spec.audioDirectory !== null || spec.video.some(({ audioProfiles }) => audioProfiles.includes(index)))
-      warnings.push({
+      context.warn({
         code: 'audio_left_out',
         field: `audioProfiles[${index}].source_stream`,
         message: `Audio profile ${index} is left out: the source has ${countAudio(media.audio.length)}, so there is no source_stream ${sourceStream}.`,

@@ -1,7 +1,7 @@
 // In charge of: whether all streams together are what was ordered: one set of boundaries, and as long as the source.
 // Not in charge of: single streams (segmentWriter.ts), ffmpeg's own ending (encode.ts).
 import { requireWholeLength } from '../analysis/durationCheck.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { segmentEnd, ticksOf, type Cadence } from './cutters/cutter.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan, RenditionPlan, SegmentForm } from '../plan/model/plan.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: cutting (package/), sending (uploadQueue.ts), whether all streams together are whole (segmentCheck.ts).
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { Cut, Cutter, KeySpan } from './cutters/cutter.ts'
 import { StreamError } from '../formats/streamError.ts'
 import type { Outbox } from '../upload/uploadQueue.ts'

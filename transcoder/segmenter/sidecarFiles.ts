@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { WrittenObject } from '#contract/task/protocol.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { ThumbnailTrack } from '../manifests/presentation/presentation.ts'
 import { thumbnailVtt } from '../manifests/webvtt/webvttWriter.ts'
 import type { ThumbnailPlan } from '../plan/model/plan.ts'

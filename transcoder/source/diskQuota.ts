@@ -1,7 +1,7 @@
 // In charge of: how much of a disk a source may take: whoever sends it may never come to an end.
 // Not in charge of: room for the outputs (workspace.ts), how fast it must come (minimumRate.ts).
 import { statfs } from 'node:fs/promises'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 const CHECK_EVERY_BYTES = 32 * 1024 * 1024
 

@@ -1,6 +1,6 @@
 // In charge of: the rate at which a source must keep coming: one that drips would hold a transcoder for days.
 // Not in charge of: silence (each reader has its own timer), the size (diskQuota.ts).
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 export interface RateOptions {
   /** Milliseconds of waiting after which the rate is judged. */

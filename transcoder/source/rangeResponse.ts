@@ -3,7 +3,7 @@
 import { isJobErrorCode, isLasting, jobErrors } from '#contract/errorCodes.ts'
 import { SOURCE_ERROR_HEADER } from '#contract/task/protocol.ts'
 import { refusal } from '../taskApi/taskClient.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { Transient } from '../taskApi/retry.ts'
 
 /** What the first answer said. Every later one must agree: ffmpeg must never be given two files as one. */

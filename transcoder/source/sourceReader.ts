@@ -1,7 +1,8 @@
 // In charge of: reading the source through the door as one unbroken file: ranges, one of read-ahead, resuming at the byte reached,
 // and giving up loudly. Never bytes that are wrong, and never an end that is not the end.
 // Not in charge of: HTTP towards ffmpeg (loopbackServer.ts).
-import { StaleAttempt, TaskError } from '../errors.ts'
+import { StaleAttempt } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import {
   defaultBackoff,
   ELSEWHERE_MS,

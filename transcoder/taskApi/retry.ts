@@ -2,7 +2,7 @@
 // Not in charge of: which errors are worth it. Only `Transient` ones are tried again.
 import { setTimeout as pause } from 'node:timers/promises'
 import { isLasting, LASTING_MS } from '#contract/errorCodes.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 /** A failure that may pass: a network error, 5xx, 429, a stall. `final` is what is thrown when time is up. */
 export class Transient extends Error {

@@ -18,7 +18,8 @@ import type {
   UploadReply,
   UploadRequest,
 } from '#contract/task/protocol.ts'
-import { StaleAttempt, TaskError } from '../errors.ts'
+import { StaleAttempt } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { defaultBackoff, ELSEWHERE_MS, retry, Transient, type Backoff, type Patience } from './retry.ts'
 
 export interface DoorOptions {

@@ -10,7 +10,7 @@ import {
 } from '#contract/task/protocol.ts'
 import type { Door } from '../taskApi/taskClient.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { FileDigest } from './fileDigest.ts'
 import type { Lanes } from './transferLimiter.ts'
 

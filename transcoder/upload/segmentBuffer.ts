@@ -2,7 +2,7 @@
 // Not in charge of: sending it (uploadQueue.ts, tarHeader.ts).
 import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
-import { TaskError } from '../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import type { FileSlice } from '../taskApi/taskClient.ts'
 
 /** Sound and init segments stay in memory, pictures go to the disk. */

@@ -10,7 +10,8 @@ import { FIRST_TAKEN, printableCommand, runFfmpeg } from '../../../transcoder/ff
 import { inspect } from '../../../transcoder/analysis/streamDetails.ts'
 import { measure } from '../../../transcoder/analysis/measureSource.ts'
 import { ffmpegArgs } from '../../../transcoder/plan/argv/ffmpegArgs.ts'
-import { planJob, type EngineAbilities } from '../../../transcoder/plan/planJob.ts'
+import { planJob } from '../../../transcoder/plan/planJob.ts'
+import type { EngineFeatures } from '../../../transcoder/plan/model/engineFeatures.ts'
 import { plannedFiles } from '../../../transcoder/plan/model/plannedFiles.ts'
 import type { Engine } from '../../../transcoder/ffmpeg/locate.ts'
 import type { LogoImage } from '../../../transcoder/plan/model/mediaInfo.ts'
@@ -27,7 +28,7 @@ export async function planOf(
   input: string,
   cwd: string,
   programs: Engine,
-  abilities: EngineAbilities = programs.features,
+  abilities: EngineFeatures = programs.features,
   logo?: LogoImage,
 ): Promise<{ plan: Plan; cues: Awaited<ReturnType<typeof findCues>> | null }> {
   const probed = await probe(programs, `file:${input}`, { cwd, program: spec.program })
@@ -50,7 +51,7 @@ export async function encode(
   spec: JobSpec,
   input: string,
   cwd: string,
-  abilities?: EngineAbilities,
+  abilities?: EngineFeatures,
   logo?: { image: LogoImage; file: string },
   threads = 0,
   given?: Engine,

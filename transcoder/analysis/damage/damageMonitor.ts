@@ -1,7 +1,7 @@
 // In charge of: the damage of a source as it shows while it is decoded: how much, of which kind, and where; and ending a task whose
 // source has more of it than the job allows.
 // Not in charge of: reading ffmpeg's lines (ffmpegMessages.ts), the sentences (damageReport.ts).
-import type { TaskError } from '../../errors.ts'
+import type { TaskError } from '#contract/taskError.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../plan/model/mediaInfo.ts'
 import type { AudioPlan, Plan } from '../../plan/model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'

@@ -2,7 +2,7 @@
 // allows less of it.
 // Not in charge of: finding it (damageMonitor.ts).
 import type { Warning } from '#contract/errors.ts'
-import { TaskError } from '../../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 export interface Gap {
   /** Where it begins in the outputs. */

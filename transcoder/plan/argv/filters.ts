@@ -3,7 +3,8 @@
 import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { usualMix } from '../audio/downmix.ts'
 import { CEILING_DB } from '../audio/loudnessGain.ts'
-import type { AudioPlan, LogoPlan, MixPlan, Plan, VideoPlan } from '../model/plan.ts'
+import type { ChannelMix } from '../model/channelMix.ts'
+import type { AudioPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
 import { scale, toneMap } from './scaleFilters.ts'
@@ -131,7 +132,7 @@ export function audioFilters(audio: AudioPlan): string[] {
  */
 export function mix(
   sampleRate: number,
-  { gains }: MixPlan,
+  { gains }: ChannelMix,
   surrounds: 'side' | 'back',
 ): [aligned: string, ...mixed: string[]] {
   const outputs = Object.entries(gains)

@@ -1,11 +1,10 @@
 // In charge of: audio_output_path: each audio profile as a file of its own, beside the outputs that carry it.
 // Not in charge of: how a profile sounds (audioTracks.ts).
-import type { Warning } from '#contract/errors.ts'
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
-import type { AudioCodec, JobSpec } from '#contract/job/jobSpec.ts'
+import type { AudioCodec } from '#contract/job/jobSpec.ts'
 import { planTrack } from './audioTracks.ts'
-import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioFilePlan } from '../model/plan.ts'
+import type { PlanContext } from '../planContext.ts'
 import { outputLength } from '../streams/outputTiming.ts'
 
 const forms: Record<AudioCodec, { container: AudioFilePlan['container']; contentType: string }> = {
@@ -18,15 +17,11 @@ const OVERHEAD = 1.1
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
 /** `startSeconds`: where the outputs begin on the source's clock (outputTiming.ts). */
-export function planAudioFiles(
-  spec: JobSpec,
-  media: MediaInfo,
-  startSeconds: number,
-  warnings: Warning[],
-): AudioFilePlan[] {
+export function planAudioFiles(context: PlanContext, startSeconds: number): AudioFilePlan[] {
+  const { spec, media } = context
   if (spec.audioDirectory === null) return []
   return spec.audio.flatMap((profile) => {
-    const audio = planTrack(spec, profile, media, 'file', warnings)
+    const audio = planTrack(context, profile, 'file')
     if (audio === null) return []
     const used = media.audio.filter(({ number }) => number === audio.sourceStream)
     // A stream may end before the film does, and silence is put before one that begins late.

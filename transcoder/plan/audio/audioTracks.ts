@@ -1,13 +1,12 @@
 // In charge of: which audio streams an output carries, and how.
 // Not in charge of: legality of codec, channels and bitrate (judged when the job was created).
-import type { Warning } from '#contract/errors.ts'
-import type { AudioProfile, JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import type { AudioProfile, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planDialnorm } from './dialnorm.ts'
 import { planMix } from './downmix.ts'
 import { planLoudness } from './loudnessGain.ts'
-import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan } from '../model/plan.ts'
-import { PlanError } from '../model/planError.ts'
+import type { PlanContext } from '../planContext.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { silenceUntil } from './silencePadding.ts'
 
 const SAMPLE_RATE = 48000
@@ -19,28 +18,24 @@ export function countAudio(streams: number): string {
 }
 
 /** The audio of one output. Throws audio_stream_missing when a profile asks for a stream that the source does not have. */
-export function planAudio(spec: JobSpec, profile: VideoProfile, media: MediaInfo, warnings: Warning[]): AudioPlan[] {
+export function planAudio(context: PlanContext, profile: VideoProfile): AudioPlan[] {
+  const { spec } = context
   return profile.audioProfiles.flatMap((position) => {
     const audio = spec.audio.find((candidate) => candidate.index === position)
     const kind = spec.packaging === null ? 'file' : 'segments'
-    const track = audio === undefined ? null : planTrack(spec, audio, media, kind, warnings)
+    const track = audio === undefined ? null : planTrack(context, audio, kind)
     return track === null ? [] : [track]
   })
 }
 
 /** null = the profile produces no audio. Throws audio_stream_missing. */
-export function planTrack(
-  spec: JobSpec,
-  audio: AudioProfile,
-  media: MediaInfo,
-  kind: 'segments' | 'file',
-  warnings: Warning[],
-): AudioPlan | null {
+export function planTrack(context: PlanContext, audio: AudioProfile, kind: 'segments' | 'file'): AudioPlan | null {
+  const { spec, media } = context
   // 2.2 source_stream: needed for audio to be produced; without it the profile has none.
   if (audio.sourceStream === null) return null
   const stream = media.audio.find((candidate) => candidate.number === audio.sourceStream)
   if (stream === undefined)
-    throw new PlanError(
+    throw new TaskError(
       'audio_stream_missing',
       `source_stream ${audio.sourceStream} does not exist: the source has ${countAudio(media.audio.length)}; set optional on the audio profile to make the outputs without it`,
       {
@@ -50,8 +45,8 @@ export function planTrack(
     )
   const language =
     stream.language !== null && LANGUAGE.test(stream.language) && stream.language !== 'und' ? stream.language : null
-  const mix = planMix(audio, stream, warnings)
-  const loudness = planLoudness(spec, { stream, mix }, warnings)
+  const mix = context.follow(planMix(audio, stream))
+  const loudness = planLoudness(context, { stream, mix })
   const normalisedLufs = loudness === null ? null : spec.loudnessLufs
   return {
     profile: audio.index,
@@ -62,26 +57,22 @@ export function planTrack(
     sourceStream: audio.sourceStream,
     language,
     mix,
-    silenceUntilSeconds: silenceUntil(spec, media, stream, kind, warnings),
+    silenceUntilSeconds: silenceUntil(context, stream, kind),
     volumePercent: spec.audioVolume,
     loudness,
-    dialnorm: planDialnorm(
-      audio,
-      stream,
-      { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs },
-      warnings,
-    ),
+    dialnorm: planDialnorm(context, audio, stream, { gainDb: 20 * Math.log10(spec.audioVolume / 100), normalisedLufs }),
   }
 }
 
 /** 2.2: a profile without source_stream is silent by absence, which is easily a mistake: say so once per profile. */
-export function warnSilentProfiles(spec: JobSpec, warnings: Warning[]): void {
+export function warnSilentProfiles(context: PlanContext): void {
+  const { spec } = context
   for (const audio of spec.audio)
     if (
       audio.sourceStream === null &&
       (spec.audioDirectory !== null || spec.video.some((video) => video.audioProfiles.includes(audio.index)))
     )
-      warnings.push({
+      context.warn({
         code: 'audio_not_produced',
         field: `audioProfiles[${audio.index}].source_stream`,
         message: `Audio profile ${audio.index} has no source_stream, so it produces no audio; source_stream 1 is the source's first audio stream.`,

@@ -1,8 +1,8 @@
 // In charge of: the dialogue level that an AC-3 output states.
 // Not in charge of: reading the source's (transcoder/formats/ac3.ts), the gain itself (filters.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
+import type { PlanContext } from '../planContext.ts'
 
 const QUIETEST = 31
 const LOUDEST = 1
@@ -13,10 +13,10 @@ const LOUDEST = 1
  * has its dialogue there.
  */
 export function planDialnorm(
+  context: PlanContext,
   profile: AudioProfile,
   stream: AudioStream,
   { gainDb, normalisedLufs }: { gainDb: number; normalisedLufs: number | null },
-  warnings: Warning[],
 ): number | null {
   if (profile.codec !== 'ac3') return null
   if (profile.dialnorm > 0) return profile.dialnorm
@@ -25,7 +25,7 @@ export function planDialnorm(
     const wanted = Math.round(-normalisedLufs)
     const nearest = Math.min(QUIETEST, Math.max(LOUDEST, wanted))
     if (nearest !== wanted)
-      warnings.push({
+      context.warn({
         code: 'dialnorm_clamped',
         field,
         message: `A loudness of ${normalisedLufs} LUFS is a dialogue level of ${wanted}; ${nearest} is used, the nearest that AC-3 can state.`,
@@ -33,7 +33,7 @@ export function planDialnorm(
     return nearest
   }
   if (stream.dialnorm === null) {
-    warnings.push({
+    context.warn({
       code: 'dialnorm_not_in_source',
       field,
       message: `Audio stream ${stream.number} of the source (${stream.codec}) states no dialogue level; 31 (−31 dB, no attenuation) is used.`,
@@ -43,7 +43,7 @@ export function planDialnorm(
   if (gainDb === 0 || !Number.isFinite(gainDb)) return stream.dialnorm
   const shifted = Math.round(stream.dialnorm - gainDb)
   const level = Math.min(QUIETEST, Math.max(LOUDEST, shifted))
-  warnings.push(
+  context.warn(
     level === shifted
       ? {
           code: 'dialnorm_shifted',

@@ -3,7 +3,8 @@
 import type { Warning } from '#contract/errors.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
-import type { MixPlan } from '../model/plan.ts'
+import type { Decision } from '../planContext.ts'
+import type { ChannelMix } from '../model/channelMix.ts'
 
 /** −3 dB. */
 const HALF_POWER = Math.SQRT1_2
@@ -87,21 +88,23 @@ export function isDownmixed(stream: AudioStream): boolean {
   return stream.channels > 2
 }
 
-export function planMix(profile: AudioProfile, stream: AudioStream, warnings: Warning[]): MixPlan {
+export function planMix(profile: AudioProfile, stream: AudioStream): Decision<ChannelMix> {
   const channels = channelsOf(stream)
-  warnWithoutEffect(profile, stream, channels, warnings)
-  if (channels === null) return byPosition(profile, stream, warnings)
+  const warnings = withoutEffect(profile, stream, channels)
+  if (channels === null) return { value: byPosition(profile), warnings: [...warnings, layoutUnknown(profile, stream)] }
   const limited = stream.channels > profile.channels
   if (profile.channels === 6) {
     const gains = toSurround(channels)
-    warnSilent(profile, stream, channels, gains, warnings)
-    return { gains: rounded(gains), limited }
+    return {
+      value: { gains: rounded(gains), limited },
+      warnings: [...warnings, ...silentChannels(profile, stream, channels, gains)],
+    }
   }
-  return { gains: rounded(toStereo(profile, channels, levelsOf(profile, stream))), limited }
+  return { value: { gains: rounded(toStereo(profile, channels, levelsOf(profile, stream))), limited }, warnings }
 }
 
 /** For a plan of an earlier version, which does not say what the source's channels are. */
-export function usualMix(channels: 2 | 6): MixPlan {
+export function usualMix(channels: 2 | 6): ChannelMix {
   const profile = { downmix: null, downmixLfe: null }
   const levels = { centre: HALF_POWER, surround: HALF_POWER, lfe: HALF_POWER }
   return { gains: rounded(channels === 6 ? toSurround(USUAL) : toStereo(profile, USUAL, levels)), limited: true }
@@ -221,52 +224,57 @@ function rounded(gains: Gains): Gains {
 }
 
 /** More channels than any usual layout has, and not a word about them: the first ones, in the order that all layouts share. */
-function byPosition(profile: AudioProfile, stream: AudioStream, warnings: Warning[]): MixPlan {
+function byPosition(profile: AudioProfile): ChannelMix {
   const wanted = SURROUND.slice(0, profile.channels)
-  warnings.push({
-    code: 'audio_layout_unknown',
-    field: `audioProfiles[${profile.index}]`,
-    message: `Audio stream ${stream.number} of the source has ${stream.channels} channels in an unknown layout: its first ${wanted.length} are used as ${wanted.map((name) => names[name]).join(', ')}.`,
-  })
   return { gains: Object.fromEntries(wanted.map((name, index) => [name, { [`c${index}`]: 1 }])), limited: false }
 }
 
+function layoutUnknown(profile: AudioProfile, stream: AudioStream): Warning {
+  const wanted = SURROUND.slice(0, profile.channels)
+  return {
+    code: 'audio_layout_unknown',
+    field: `audioProfiles[${profile.index}]`,
+    message: `Audio stream ${stream.number} of the source has ${stream.channels} channels in an unknown layout: its first ${wanted.length} are used as ${wanted.map((name) => names[name]).join(', ')}.`,
+  }
+}
+
 /** Six channels of a stereo source: allowed, and four of them are silent. A missing LFE is no loss. */
-function warnSilent(
+function silentChannels(
   profile: AudioProfile,
   stream: AudioStream,
   channels: readonly string[],
   gains: Gains,
-  warnings: Warning[],
-): void {
+): Warning[] {
   const silent = SURROUND.filter(
     (output) => output !== 'LFE' && !channels.some((name) => gains[output]?.[name] !== undefined),
   )
-  if (silent.length === 0) return
+  if (silent.length === 0) return []
   const has =
     stream.channels === 1 ? 'is mono' : stream.channels === 2 ? 'is stereo' : `has ${stream.channels} channels`
   const all = channels.includes('LFE') ? silent : SURROUND.filter((name) => name === 'LFE' || silent.includes(name))
-  warnings.push({
-    code: 'audio_channels_silent',
-    field: `audioProfiles[${profile.index}].audio_channels`,
-    message: `Audio stream ${stream.number} of the source ${has}: in the 5.1 of audio profile ${profile.index} these channels are silent: ${all.map((name) => names[name]).join(', ')}.`,
-  })
+  return [
+    {
+      code: 'audio_channels_silent',
+      field: `audioProfiles[${profile.index}].audio_channels`,
+      message: `Audio stream ${stream.number} of the source ${has}: in the 5.1 of audio profile ${profile.index} these channels are silent: ${all.map((name) => names[name]).join(', ')}.`,
+    },
+  ]
 }
 
-function warnWithoutEffect(
-  profile: AudioProfile,
-  stream: AudioStream,
-  channels: readonly string[] | null,
-  warnings: Warning[],
-): void {
+function withoutEffect(profile: AudioProfile, stream: AudioStream, channels: readonly string[] | null): Warning[] {
   // What 6 channels of an output make of them is said when the job is created.
-  if (profile.channels === 6) return
-  const warn = (name: string, why: string) => {
+  if (profile.channels === 6) return []
+  const noEffect = (name: string, why: string): Warning => {
     const field = `audioProfiles[${profile.index}].${name}`
-    warnings.push({ code: 'no_effect', field, message: `${field} has no effect: ${why}.` })
+    return { code: 'no_effect', field, message: `${field} has no effect: ${why}.` }
   }
   const which = `audio stream ${stream.number} of the source`
-  if (profile.downmix !== null && !isDownmixed(stream)) warn('downmix', `${which} has no more than 2 channels`)
-  if (profile.downmixLfe === true && channels?.includes('LFE') !== true)
-    warn('downmix_lfe', `${which} has no LFE channel`)
+  return [
+    ...(profile.downmix !== null && !isDownmixed(stream)
+      ? [noEffect('downmix', `${which} has no more than 2 channels`)]
+      : []),
+    ...(profile.downmixLfe === true && channels?.includes('LFE') !== true
+      ? [noEffect('downmix_lfe', `${which} has no LFE channel`)]
+      : []),
+  ]
 }

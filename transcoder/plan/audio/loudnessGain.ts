@@ -1,10 +1,11 @@
 // In charge of: loudness_lufs: which gain brings a measured sound to its target (ITU-R BS.1770, EBU R 128), and when peaks need a limiter.
 // Not in charge of: measuring (transcoder/analysis/measureLoudness.ts), the filters (filters.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planMix } from './downmix.ts'
 import type { AudioStream, MeasuredLoudness, MediaInfo } from '../model/mediaInfo.ts'
-import type { AudioPlan, MixPlan } from '../model/plan.ts'
+import type { ChannelMix } from '../model/channelMix.ts'
+import type { PlanContext } from '../planContext.ts'
+import type { AudioPlan } from '../model/plan.ts'
 
 /** Highest true peak before the encoder, in dB: a lossy codec adds up to 2 dB to noise at usual rates, and the output is to stay below −1 dBTP. */
 export const CEILING_DB = -3
@@ -14,7 +15,7 @@ const STEPS_DB = [0, 0.5, 1, 2, 4, 8]
 const TOLERANCE_LU = 0.5
 
 /** The streams that are to be measured, each once for every mix that is made of it. */
-export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: number; mix: MixPlan }[] {
+export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: number; mix: ChannelMix }[] {
   if (spec.loudnessLufs === null) return []
   const carried = new Set(
     spec.audioDirectory === null
@@ -24,7 +25,7 @@ export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: numb
   const wanted = spec.audio.flatMap((profile) => {
     const stream = media.audio.find(({ number }) => number === profile.sourceStream)
     if (stream === undefined || !carried.has(profile.index)) return []
-    return [{ stream: stream.number, mix: planMix(profile, stream, []) }]
+    return [{ stream: stream.number, mix: planMix(profile, stream).value }]
   })
   return wanted.filter(
     (sound, index) =>
@@ -32,7 +33,7 @@ export function soundsToMeasure(spec: JobSpec, media: MediaInfo): { stream: numb
   )
 }
 
-export function isSameMix(one: MixPlan, other: MixPlan): boolean {
+export function isSameMix(one: ChannelMix, other: ChannelMix): boolean {
   return JSON.stringify(one.gains) === JSON.stringify(other.gains)
 }
 
@@ -49,29 +50,28 @@ function linearGain({ integratedLufs }: MeasuredLoudness, targetLufs: number): n
 
 /** null: nothing was asked for, or there is nothing to bring to a level, which is said. */
 export function planLoudness(
-  spec: JobSpec,
-  { stream, mix }: { stream: AudioStream; mix: MixPlan },
-  warnings: Warning[],
+  context: PlanContext,
+  { stream, mix }: { stream: AudioStream; mix: ChannelMix },
 ): AudioPlan['loudness'] {
-  const target = spec.loudnessLufs
+  const target = context.spec.loudnessLufs
   if (target === null) return null
   const field = 'loudness_lufs'
   const sound = stream.loudness.find((measured) => isSameMix(measured.mix, mix))
   if (sound === undefined) {
     const message = `The loudness of audio stream ${stream.number} of the source could not be measured; it is left as it is.`
-    warnings.push({ code: 'loudness_not_measured', field, message })
+    context.warn({ code: 'loudness_not_measured', field, message })
     return null
   }
   const gainDb = linearGain(sound, target)
   if (gainDb === null) {
     const message = `Audio stream ${stream.number} of the source is silent, or shorter than 0.4 s: it has no loudness and is left as it is.`
-    warnings.push({ code: 'loudness_of_silence', field, message })
+    context.warn({ code: 'loudness_of_silence', field, message })
     return null
   }
   if (gainsToTry(sound, target).length === 0) return { gainDb, limited: false }
   const { gainDb: made, reachedLufs } = madeUp(sound, target, gainDb)
   const missed = Math.abs(reachedLufs - target) > TOLERANCE_LU
-  warnings.push({
+  context.warn({
     code: missed ? 'loudness_not_reached' : 'loudness_limited',
     field,
     message: missed

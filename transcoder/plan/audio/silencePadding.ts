@@ -1,9 +1,8 @@
 // In charge of: how far an audio track is filled up with silence: to the video's end in segmented output, and where the source's
 // audio is over before the outputs begin.
 // Not in charge of: gaps within it, which the resampler fills (filters.ts).
-import type { Warning } from '#contract/errors.ts'
-import type { JobSpec } from '#contract/job/jobSpec.ts'
-import type { AudioStream, MediaInfo } from '../model/mediaInfo.ts'
+import type { AudioStream } from '../model/mediaInfo.ts'
+import type { PlanContext } from '../planContext.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import { outputLength, outputStart } from '../streams/outputTiming.ts'
@@ -15,13 +14,8 @@ import { outputLength, outputStart } from '../streams/outputTiming.ts'
 const ONE_PACKET_SECONDS = 0.032
 
 /** Seconds that the track lasts at least; 0 = as long as it is. */
-export function silenceUntil(
-  spec: JobSpec,
-  media: MediaInfo,
-  stream: AudioStream,
-  kind: 'segments' | 'file',
-  warnings: Warning[],
-): number {
+export function silenceUntil(context: PlanContext, stream: AudioStream, kind: 'segments' | 'file'): number {
+  const { spec, media } = context
   const { video } = media
   if (video === null) return 0
   const begin = outputStart(spec, media)
@@ -29,12 +23,12 @@ export function silenceUntil(
   const end = stream.durationSeconds === null ? null : outputLength(media, [stream], begin)
   const isOver = end === 0
   if (isOver)
-    warnings.push({
+    context.warn({
       code: 'audio_ends_before_video',
       message: `Audio stream ${stream.number} of the source ends before the first frame of video: its track is silent in the outputs.`,
     })
   const least = end === null || isOver ? ONE_PACKET_SECONDS : 0
   if (whole === null || !(isOver || kind === 'segments')) return least
   // Less a frame: durations are rounded, and audio that is longer than the video would make a segment of its own.
-  return Math.max(least, Math.floor((whole - 1 / toNumber(sourceRate(spec, video, []))) * 1000) / 1000)
+  return Math.max(least, Math.floor((whole - 1 / toNumber(sourceRate(spec, video).value)) * 1000) / 1000)
 }

@@ -53,7 +53,7 @@ function pictureReport(spec: JobSpec, video: VideoStream): SourceReport['video']
     frame_rate: video.frameRate === null ? null : ratioText(video.frameRate, '/'),
     variable_frame_rate: video.variableFrameRate,
     // The plan has its warnings already.
-    scan: sourceScan(spec, video, []).kind,
+    scan: sourceScan(spec, video).value.kind,
     field_order: video.fieldOrder,
     pixel_format: video.pixelFormat,
     transfer: video.colorTransfer ?? 'unknown',

@@ -2,7 +2,7 @@
 // Not in charge of: how it is found out (transcoder/analysis/probe.ts).
 
 import type { DownmixLevels } from '../../formats/ac3.ts'
-import type { MixPlan } from './plan.ts'
+import type { ChannelMix } from './channelMix.ts'
 import type { Rational } from '../../formats/rational.ts'
 
 /** Pictures by what their lines look like (ffmpeg's idet), among the first of the source. */
@@ -76,7 +76,7 @@ export interface VideoStream {
 
 /** One stream's loudness in one mix (ITU-R BS.1770). */
 export interface MeasuredLoudness {
-  mix: MixPlan
+  mix: ChannelMix
   /** null = silence. */
   integratedLufs: number | null
   /** dB above full scale; null = silence. */

@@ -2,6 +2,7 @@
 // Not in charge of: deciding (planJob.ts), spelling it as argv (ffmpegArgs.ts), running it (transcoder/pipeline/runTask.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { AudioCodec, BitrateMode, Quality, ServiceSpec, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { ChannelMix } from './channelMix.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'
 
@@ -108,17 +109,6 @@ export interface VideoPlan extends Geometry {
   captions: boolean
 }
 
-/** How a source's channels become the output's. */
-export interface MixPlan {
-  /**
-   * Linear gains: by channel of the output (FL, FR; for six FC, LFE, SL, SR too), of channels of the source by ffmpeg's names.
-   * Names that a source lacks count for nothing, so that a stream may change its channels on the way. `c0` = its first channel.
-   */
-  gains: Record<string, Record<string, number>>
-  /** Channels are added up: a limiter of true peaks follows. */
-  limited: boolean
-}
-
 export interface AudioPlan {
   /** Position in `audioProfiles`. */
   profile: number
@@ -131,7 +121,7 @@ export interface AudioPlan {
   /** ISO 639-2, three lower-case letters. */
   language: string | null
   /** Missing in the plan of an earlier version. */
-  mix?: MixPlan | undefined
+  mix?: ChannelMix | undefined
   /** It is filled up with silence to so many seconds; 0 = as long as the source's. Missing in the plan of an earlier version. */
   silenceUntilSeconds?: number | undefined
   /** Linear percent, 0 to 200. */

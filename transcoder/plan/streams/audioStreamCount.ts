@@ -1,9 +1,9 @@
 // In charge of: ts_mode_input_audio_source_stream_count: how far a transport stream is probed, and what it means to find fewer.
 // Not in charge of: probing (transcoder/analysis/probe.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
-import { PlanError } from '../model/planError.ts'
+import type { PlanContext } from '../planContext.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 /** ffmpeg's defaults are 5 MB and 5 s; an audio stream that begins later is listed without its format then. */
 export const deepProbe: readonly string[] = ['-probesize', '50M', '-analyzeduration', '20M']
@@ -14,12 +14,13 @@ export function looksDeeper(spec: JobSpec, media: MediaInfo): boolean {
 }
 
 /** Throws audio_stream_missing where a transport stream has fewer audio streams than the job counts on. */
-export function checkStreamCount(spec: JobSpec, media: MediaInfo, warnings: Warning[]): void {
+export function checkStreamCount(context: PlanContext): void {
+  const { spec, media } = context
   const expected = spec.expectedAudioStreams
   if (expected === null) return
   const field = 'ts_mode_input_audio_source_stream_count'
   if (!media.formats.includes('mpegts')) {
-    warnings.push({
+    context.warn({
       code: 'no_effect',
       field,
       message: `${field} has no effect: the source is not a transport stream.`,
@@ -28,7 +29,7 @@ export function checkStreamCount(spec: JobSpec, media: MediaInfo, warnings: Warn
   }
   const found = media.audio.length
   if (found >= expected) return
-  throw new PlanError(
+  throw new TaskError(
     'audio_stream_missing',
     `The source should have ${expected} audio ${expected === 1 ? 'stream' : 'streams'}; within 20 s or 50 MB ${found} can be read.`,
     { field, details: { expected, audio_streams: found } },

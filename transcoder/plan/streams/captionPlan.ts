@@ -1,16 +1,9 @@
 // In charge of: whether the captions inside the source's pictures go into an output's pictures, and what is said about it.
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
-import type { Warning } from '#contract/errors.ts'
-import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
+import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { sameRatio } from '../../formats/rational.ts'
-
-interface CaptionAbilities {
-  hevcCaptions: boolean
-  captionsAcrossRates: boolean
-  severalCaptionMessages?: boolean
-}
 
 /** CEA-608 comes in pairs of bytes at the rate of these; at any other new rate pairs would be dropped or doubled (measured). */
 const captionRates: readonly Rational[] = [
@@ -26,27 +19,22 @@ export interface Cadence {
 }
 
 /** True = carried over; false = removed, which needs a flag as well: encoders carry them by default. */
-export function planCaptions(
-  spec: JobSpec,
-  video: VideoStream,
-  rate: Cadence,
-  abilities: CaptionAbilities,
-  warnings: Warning[],
-): boolean {
+export function planCaptions(context: PlanContext, video: VideoStream, rate: Cadence): boolean {
+  const { spec } = context
   // 2.1 closed_captions: false = none in the output.
   if (spec.closedCaptions === false) return false
   if (spec.closedCaptions === true && !video.closedCaptions)
-    warnings.push({
+    context.warn({
       code: 'captions_not_found',
       field: 'closed_captions',
       message:
         'No closed captions were seen in the beginning of the source; any that begin later are kept if possible.',
     })
-  const reason = obstacle(spec, video, rate, abilities)
+  const reason = obstacle(context, video, rate)
   if (reason === null) return true
   // Removed in any case, since only the beginning was looked into; told where there are some.
   if (video.closedCaptions)
-    warnings.push({
+    context.warn({
       code: 'captions_removed',
       field: 'closed_captions',
       message: `The source’s closed captions${names(video)} are left out: ${reason}.`,
@@ -58,14 +46,14 @@ function names(video: VideoStream): string {
   return video.captionChannels.length === 0 ? '' : ` (${video.captionChannels.join(', ')})`
 }
 
-function obstacle(spec: JobSpec, video: VideoStream, rate: Cadence, abilities: CaptionAbilities): string | null {
+function obstacle({ spec, features }: PlanContext, video: VideoStream, rate: Cadence): string | null {
   if (rate.rebuilt) return 'the output’s pictures are put together anew from the source’s fields'
   const sameCadence = sameRatio(rate.from, rate.to) && !video.variableFrameRate
   const broadcast = captionRates.some((candidate) => sameRatio(candidate, rate.to))
-  if (!sameCadence && !(abilities.captionsAcrossRates && broadcast))
+  if (!sameCadence && !(features.captionsAcrossRates && broadcast))
     return 'the frame rate changes, which would garble them'
-  if (video.severalCaptionMessages && abilities.severalCaptionMessages !== true)
+  if (video.severalCaptionMessages && !features.severalCaptionMessages)
     return 'this version of ffmpeg reads only a part of them'
-  if (spec.videoCodec === 'hevc' && !abilities.hevcCaptions) return 'this hevc encoder cannot carry them'
+  if (spec.videoCodec === 'hevc' && !features.hevcCaptions) return 'this hevc encoder cannot carry them'
   return null
 }

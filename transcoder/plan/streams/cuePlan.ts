@@ -1,11 +1,11 @@
 // In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
 // Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
-import type { Warning } from '#contract/errors.ts'
-import type { JobSpec, ServiceSpec } from '#contract/job/jobSpec.ts'
+import type { ServiceSpec } from '#contract/job/jobSpec.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
 import type { CuePlan } from '../model/plan.ts'
+import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
-import { PlanError } from '../model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { framesPerStep } from '../video/frameRate.ts'
 
 /** What planning needs to know of a source's cues. Times in ticks of 90 kHz, 0 = the first picture. */
@@ -28,11 +28,12 @@ const MOST_SPLICE_POINTS = 2000
 export const CUE_KBPS = 40
 
 /** null where no cues are wanted or could be carried, or where there are none: then a warning says so. */
-export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warning[]): CuePlan | null {
+export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan | null {
+  const { spec } = context
   const carried = spec.packaging === null ? spec.container === 'ts' : spec.packaging.hls || spec.packaging.dash
   if (!spec.passCues || !carried) return null
   const field = 'scte35_passthough'
-  const warn = (code: WarningCode, message: string) => warnings.push({ code, field, message })
+  const warn = (code: WarningCode, message: string) => context.warn({ code, field, message })
   if (cues === null || cues.pids.length === 0) {
     warn('no_cues', 'The source has no SCTE-35 cues to pass through.')
     return null
@@ -49,7 +50,7 @@ export function planCues(spec: JobSpec, cues: SourceCues | null, warnings: Warni
   return { pid, streamType: cues.cueStreamType }
 }
 
-/** Throws PlanError where the cues' PID is one that the output uses. `tracks` beside the video; `service`: null = segments. */
+/** Throws TaskError where the cues' PID is one that the output uses. `tracks` beside the video; `service`: null = segments. */
 export function requireFreePid({ pid }: CuePlan, tracks: number, service: ServiceSpec | null): void {
   const { mapPid, videoPid, audioPid } = service ?? MUXER_PIDS
   const inUse = [
@@ -59,7 +60,7 @@ export function requireFreePid({ pid }: CuePlan, tracks: number, service: Servic
     ...Array.from({ length: tracks }, (_, position) => audioPid + position),
   ]
   if (!inUse.includes(pid)) return
-  throw new PlanError(
+  throw new TaskError(
     'unsupported_combination',
     `The cues cannot have the PID ${pid}: the output uses it. Give scte35_pid_remap another than ${inUse.join(', ')}.`,
     { field: 'scte35_pid_remap', details: { pid, in_use: inUse } },
@@ -70,13 +71,13 @@ export function requireFreePid({ pid }: CuePlan, tracks: number, service: Servic
  * Frames that begin at a splice point, ascending. The first frame is a key frame in any case. They lie on the grid of a rate
  * that renditions have in common, of which `rate` is a multiple.
  */
-export function spliceFrames(points: Iterable<number>, rate: Rational, grid: Rational, warnings: Warning[]): number[] {
+export function spliceFrames(context: PlanContext, points: Iterable<number>, rate: Rational, grid: Rational): number[] {
   // As the fps filter rounds: a picture goes to the nearest place.
   const steps = framesPerStep(rate, grid)
   const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS)) * steps)
   const distinct = [...new Set(frames)].filter((frame) => frame > 0).toSorted((a, b) => a - b)
   if (distinct.length > MOST_SPLICE_POINTS)
-    warnings.push({
+    context.warn({
       code: 'splice_points_limited',
       field: 'scte35_passthough',
       message: `Only the first ${MOST_SPLICE_POINTS} of ${distinct.length} splice points get key frames; all cues are kept.`,

@@ -1,14 +1,11 @@
 // In charge of: where the outputs' time begins on the source's clock, and how long they last.
 // Not in charge of: anything in between.
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import type { EngineFeatures } from '../model/engineFeatures.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from '../video/frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
 import { planSubtitles } from './copiedSubtitles.ts'
-
-interface ClockAbility {
-  clockFromUsedStreams?: boolean
-}
 
 /** Larger differences are content that begins late: the first picture is held instead of moving the clock. */
 const LARGEST_OFFSET_SECONDS = 0.5
@@ -19,7 +16,11 @@ const CORRECTED = new Set(['mpegts', 'mpeg', 'ogg'])
  * Seconds to take off ffmpeg's own clock so that it is 0 where the outputs begin. ffmpeg 5 begins it with all streams of a
  * file once anything is taken off (`-itsoffset` turns its own correction off), later versions with those that are used.
  */
-export function videoOffset(spec: JobSpec, media: MediaInfo, { clockFromUsedStreams = false }: ClockAbility): number {
+export function videoOffset(
+  spec: JobSpec,
+  media: MediaInfo,
+  { clockFromUsedStreams }: Pick<EngineFeatures, 'clockFromUsedStreams'>,
+): number {
   // Without video nothing is taken off.
   if (media.video === null) return 0
   const clock = clockFromUsedStreams ? withSubtitles(clockStart(spec, media), spec, media) : fileStart(media)
@@ -29,7 +30,7 @@ export function videoOffset(spec: JobSpec, media: MediaInfo, { clockFromUsedStre
 /** Pictures that begin much later are held at 0, but still moved on to the output's grid: else they would be up to half a picture off. */
 function offsetFrom(start: number | null, video: VideoStream, spec: JobSpec): number {
   const late = (video.startSeconds ?? 0) - (start ?? video.startSeconds ?? 0)
-  const framesPerSecond = toNumber(sourceRate(spec, video, []))
+  const framesPerSecond = toNumber(sourceRate(spec, video).value)
   return Math.abs(late) < LARGEST_OFFSET_SECONDS ? late : late - Math.round(late * framesPerSecond) / framesPerSecond
 }
 

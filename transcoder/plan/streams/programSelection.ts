@@ -1,30 +1,30 @@
 // In charge of: program_number: which program of a transport stream a job takes, what is said about the others, and how its streams are named.
 // Not in charge of: reading the programs (ffprobeJson.ts).
-import type { Warning } from '#contract/errors.ts'
-import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { Plan } from '../model/plan.ts'
-import { PlanError } from '../model/planError.ts'
+import type { PlanContext } from '../planContext.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 const FIELD = 'program_number'
 
 /** Throws program_missing where a transport stream does not have the program that is asked for. */
-export function checkProgram(spec: JobSpec, media: MediaInfo, warnings: Warning[]): void {
+export function checkProgram(context: PlanContext): void {
+  const { spec, media } = context
   const { program, programs } = media
   if (spec.program !== null && !media.formats.includes('mpegts')) {
     const message = `${FIELD} has no effect: the source is not a transport stream.`
-    warnings.push({ code: 'no_effect', field: FIELD, message })
+    context.warn({ code: 'no_effect', field: FIELD, message })
     return
   }
   if (spec.program !== null && program?.number !== spec.program)
-    throw new PlanError('program_missing', `The source has no program ${spec.program}; it has ${listed(programs)}.`, {
+    throw new TaskError('program_missing', `The source has no program ${spec.program}; it has ${listed(programs)}.`, {
       field: FIELD,
       details: { programs },
     })
   if (program === null) return
   const others = programs.filter((number) => number !== program.number)
   if (others.length > 0)
-    warnings.push({
+    context.warn({
       code: 'other_programs_left_out',
       field: FIELD,
       message: `Program ${program.number} of the source is used; ${listed(others)} left out.`,

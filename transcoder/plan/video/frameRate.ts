@@ -1,10 +1,11 @@
 // In charge of: the output's frame rate and what follows from it (GOP in frames, B-frames).
 // Not in charge of: how a rate is reached (filters.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { FrameRateFactor, JobSpec } from '#contract/job/jobSpec.ts'
+import type { VideoProfile } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
+import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
-import { PlanError } from '../model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { distance, multiply, ratio, toNumber } from '../../formats/rational.ts'
 
 /** The eight rates that MPEG-2 can signal (ISO/IEC 13818-2 table 6-4), which are also the rates of broadcast. */
@@ -44,33 +45,21 @@ function describe(rate: Rational): string {
 }
 
 /** Frames per second of the source as the outputs see it: constant, and exact where the container rounded. */
-export function sourceRate(spec: JobSpec, video: VideoStream, warnings: Warning[]): Rational {
+export function sourceRate(spec: JobSpec, video: VideoStream): Decision<Rational> {
   if (video.frameRate === null) {
-    warnings.push({
-      code: 'frame_rate_assumed',
-      message: 'The source does not say its frame rate; 25 frames per second is assumed.',
-    })
-    return ratio(25, 1)
+    const message = 'The source does not say its frame rate; 25 frames per second is assumed.'
+    return { value: ratio(25, 1), warnings: [{ code: 'frame_rate_assumed', message }] }
   }
   const nearest = nearestStandard(video.commonFrameRate ?? video.frameRate)
   if (video.variableFrameRate) {
-    warnings.push({
-      code: 'variable_frame_rate',
-      message: `The source has a variable frame rate (${describe(video.frameRate)} on average${video.commonFrameRate === null ? '' : `, mostly ${describe(video.commonFrameRate)}`}); the output has ${describe(nearest)} frames per second.`,
-    })
-    return nearest
+    const message = `The source has a variable frame rate (${describe(video.frameRate)} on average${video.commonFrameRate === null ? '' : `, mostly ${describe(video.commonFrameRate)}`}); the output has ${describe(nearest)} frames per second.`
+    return { value: nearest, warnings: [{ code: 'variable_frame_rate', message }] }
   }
+  if (distance(video.frameRate, nearest) <= SAME_RATE) return { value: nearest, warnings: [] }
+  if (spec.keepFps) return { value: video.frameRate, warnings: [] }
   // keep_fps: false = one of the standard rates.
-  if (!spec.keepFps) {
-    if (distance(video.frameRate, nearest) > SAME_RATE)
-      warnings.push({
-        code: 'frame_rate_snapped',
-        field: 'keep_fps',
-        message: `The source's ${describe(video.frameRate)} frames per second become ${describe(nearest)}, the nearest standard rate; keep_fps true keeps the source's.`,
-      })
-    return nearest
-  }
-  return distance(video.frameRate, nearest) <= SAME_RATE ? nearest : video.frameRate
+  const message = `The source's ${describe(video.frameRate)} frames per second become ${describe(nearest)}, the nearest standard rate; keep_fps true keeps the source's.`
+  return { value: nearest, warnings: [{ code: 'frame_rate_snapped', field: 'keep_fps', message }] }
 }
 
 /**
@@ -78,12 +67,11 @@ export function sourceRate(spec: JobSpec, video: VideoStream, warnings: Warning[
  * twice. Throws frame_rate_unsupported where the codec has neither.
  */
 export function outputRate(
+  context: PlanContext,
+  { index, frameRateFactor: factor }: VideoProfile,
   source: Rational,
-  factor: FrameRateFactor,
-  codec: JobSpec['videoCodec'],
-  index: number,
-  warnings: Warning[],
 ): { frameRate: Rational; pictureRate: Rational } {
+  const codec = context.spec.videoCodec
   const rate = multiply(source, factors[factor])
   const field = `videoProfiles[${index}].video_framerate`
   if (codec === 'mpeg2') {
@@ -91,21 +79,21 @@ export function outputRate(
     if (distance(rate, nearest) <= MPEG2_SNAP) return { frameRate: nearest, pictureRate: nearest }
     const whole = nearestStandard(source)
     if (factor === '1/2x' && distance(source, whole) <= MPEG2_SNAP) {
-      warnings.push({
+      context.warn({
         code: 'pictures_repeated',
         field,
         message: `mpeg2 has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
       })
       return { frameRate: whole, pictureRate: multiply(whole, factors[factor]) }
     }
-    throw new PlanError(
+    throw new TaskError(
       'frame_rate_unsupported',
       `mpeg2 has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
       { field, details: { rate: describe(rate), allowed: standardRates.map(describe) } },
     )
   }
   if (toNumber(rate) > HIGHEST_RATE)
-    throw new PlanError('frame_rate_unsupported', `${describe(rate)} frames per second are more than ${HIGHEST_RATE}`, {
+    throw new TaskError('frame_rate_unsupported', `${describe(rate)} frames per second are more than ${HIGHEST_RATE}`, {
       field,
       details: { rate: describe(rate), maximum: HIGHEST_RATE },
     })
@@ -122,23 +110,19 @@ export function commonRate(spec: JobSpec, source: Rational): Rational {
  * Frames per GOP and B-frames between anchors: max(1, round(gop_length × fps)) and ip_distance − 1, within what fits.
  * `grid` is the rate by which GOPs are counted: that of the output, or a lower one that renditions have in common.
  */
-export function gopOf(
-  spec: JobSpec,
-  rate: Rational,
-  grid: Rational,
-  warnings: Warning[],
-): { gopFrames: number; bFrames: number } {
+export function gopOf(context: PlanContext, rate: Rational, grid: Rational): { gopFrames: number; bFrames: number } {
+  const { spec } = context
   const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(grid))) * framesPerStep(rate, grid)
   const gopFrames = spec.videoCodec === 'mpeg2' ? Math.min(wanted, MPEG2_LONGEST_GOP) : wanted
   if (gopFrames < wanted)
-    warnings.push({
+    context.warn({
       code: 'gop_clamped',
       field: 'gop_length',
       message: `mpeg2 has GOPs of at most ${MPEG2_LONGEST_GOP} frames; ${wanted} were asked for.`,
     })
   const distanceFrames = Math.min(spec.ipDistance, gopFrames)
   if (distanceFrames < spec.ipDistance)
-    warnings.push({
+    context.warn({
       code: 'ip_distance_clamped',
       field: 'ip_distance',
       message: `A GOP of ${gopFrames} frames has no room for an ip_distance of ${spec.ipDistance}; ${distanceFrames} is used.`,

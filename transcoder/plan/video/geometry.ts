@@ -3,6 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
+import type { Decision } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import { orient, type Oriented } from './orientation.ts'
 import type { Geometry } from '../model/plan.ts'
@@ -84,7 +85,8 @@ function cut(oriented: Oriented, storage: Rational): { cropWidth: number; cropHe
 }
 
 /** The frame is exactly width × height; video_aspect_ratio governs its display aspect, picture_transform how it is filled. */
-export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Upright, warnings: Warning[]): Geometry {
+export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Upright): Decision<Geometry> {
+  const warnings: Warning[] = []
   const field = `videoProfiles[${profile.index}]`
   const oriented = orient(spec, source)
   const { width, height } = frameSize(profile, oriented)
@@ -113,16 +115,17 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
     barPercent: 0,
     sar: SQUARE,
   }
-  if (spec.transform === 'stretch') return warnBars(spec, full, warnings)
-  if (spec.transform === 'crop') return warnBars(spec, { ...full, ...cut(oriented, storage) }, warnings)
-  const inside = (frame: Rational, sar: Rational): Geometry => {
+  const decided = (geometry: Geometry): Decision<Geometry> => {
+    const { value, warnings: more } = settleBars(spec, geometry)
+    return { value, warnings: [...warnings, ...more] }
+  }
+  if (spec.transform === 'stretch') return decided(full)
+  if (spec.transform === 'crop') return decided({ ...full, ...cut(oriented, storage) })
+  const inside = (frame: Rational, sar: Rational): Decision<Geometry> => {
     // 1 % of a difference is stretched rather than shown as a thin line of bars.
     const filled = distance(oriented.picture, frame) <= SQUARE_TOLERANCE
-    return warnBars(
-      spec,
-      { ...full, ...(filled ? {} : fit(width, height, oriented.picture, frame)), barPercent: spec.barPercent, sar },
-      warnings,
-    )
+    const picture = filled ? {} : fit(width, height, oriented.picture, frame)
+    return decided({ ...full, ...picture, barPercent: spec.barPercent, sar })
   }
   if (spec.transform === 'letterbox') return inside(storage, SQUARE)
 
@@ -151,16 +154,17 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
   return inside(oriented.frame, sar)
 }
 
+const BLACKNESS_WITHOUT_EFFECT: Warning = {
+  code: 'no_effect',
+  field: 'rotation_blackness',
+  message: 'rotation_blackness has no effect: the turned picture leaves no bars.',
+}
+
 /** Only a turned picture's bars have a level of their own; every other bar is black. */
-function warnBars(spec: JobSpec, geometry: Geometry, warnings: Warning[]): Geometry {
+function settleBars(spec: JobSpec, geometry: Geometry): Decision<Geometry> {
   const bars = geometry.pictureWidth !== geometry.width || geometry.pictureHeight !== geometry.height
   const turned = spec.aspect === 'rotate_clockwise' || spec.aspect === 'rotate_counterclockwise'
-  if (bars && turned) return geometry
-  if (turned && spec.barPercent > 0)
-    warnings.push({
-      code: 'no_effect',
-      field: 'rotation_blackness',
-      message: 'rotation_blackness has no effect: the turned picture leaves no bars.',
-    })
-  return { ...geometry, barPercent: 0 }
+  if (bars && turned) return { value: geometry, warnings: [] }
+  const isWithoutEffect = turned && spec.barPercent > 0
+  return { value: { ...geometry, barPercent: 0 }, warnings: isWithoutEffect ? [BLACKNESS_WITHOUT_EFFECT] : [] }
 }

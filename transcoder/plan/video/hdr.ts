@@ -1,8 +1,8 @@
 // In charge of: dynamic_range: whether an HDR source stays HDR, and with what is said of the display it was made on.
 // Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data (transcoder/analysis/hdrMetadata.ts).
-import type { Warning } from '#contract/errors.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay, VideoStream } from '../model/mediaInfo.ts'
+import type { PlanContext } from '../planContext.ts'
 
 /** Signal level of SDR white, 203 cd/m² (ITU-R BT.2408, table 1): what logos and bars are drawn at. */
 export const WHITE_SIGNAL = { smpte2084: 0.58, 'arib-std-b67': 0.75 } as const
@@ -24,22 +24,17 @@ export function wantsHdr(spec: JobSpec, video: VideoStream): boolean {
 }
 
 /** Whether they are: this libx265 may have 8 bits only. */
-export function keepsHdr(
-  spec: JobSpec,
-  video: VideoStream,
-  abilities: { hevcMain10?: boolean },
-  warnings: Warning[],
-): boolean {
-  if (!wantsHdr(spec, video)) return false
+export function keepsHdr(context: PlanContext, video: VideoStream): boolean {
+  if (!wantsHdr(context.spec, video)) return false
   const field = 'dynamic_range'
-  if (abilities.hevcMain10 !== true) {
+  if (!context.features.hevcMain10) {
     const message = 'The source is HDR, and this hevc encoder has 8 bits only: the output is SDR.'
-    warnings.push({ code: 'hdr_not_kept', field, message })
+    context.warn({ code: 'hdr_not_kept', field, message })
     return false
   }
   if (video.dynamicMetadata) {
     const message = 'The source’s scene-by-scene metadata (HDR10+ or Dolby Vision) is not part of the output.'
-    warnings.push({ code: 'dynamic_metadata_left_out', field, message })
+    context.warn({ code: 'dynamic_metadata_left_out', field, message })
   }
   return true
 }

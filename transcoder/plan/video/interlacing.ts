@@ -3,6 +3,7 @@
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
+import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
 import type { Fields, Geometry, VideoPlan } from '../model/plan.ts'
 import { distance, ratio } from '../../formats/rational.ts'
@@ -50,15 +51,27 @@ export function needsMeasuring(spec: JobSpec, media: MediaInfo): boolean {
   return asked || doubtful || flagged.has(video.fieldOrder)
 }
 
-export function sourceScan(spec: JobSpec, video: VideoStream, warnings: Warning[]): SourceScan {
+const DETELECINED: Warning = {
+  code: 'detelecined',
+  field: 'auto_detelecine_flag',
+  message: 'The source is film with 3:2 pulldown; the output has its 23.976 progressive pictures a second.',
+}
+const NO_TELECINE: Warning = {
+  code: 'no_telecine',
+  field: 'auto_detelecine_flag',
+  message: 'auto_detelecine_flag has no effect: no 3:2 pulldown was measured in the source.',
+}
+
+export function sourceScan(spec: JobSpec, video: VideoStream): Decision<SourceScan> {
   const { scan } = video
   const isFlagged = flagged.has(video.fieldOrder)
   const flag = topFirst.has(video.fieldOrder) ? 'tff' : 'bff'
   const byFlag: Fields = { parity: 'auto', frames: 'interlaced', clearFlag: false }
-  if (scan === null) {
-    if (spec.detelecine) warnNoTelecine(warnings)
-    return { kind: isFlagged ? 'interlaced' : 'progressive', order: flag, fields: byFlag }
-  }
+  if (scan === null)
+    return {
+      value: { kind: isFlagged ? 'interlaced' : 'progressive', order: flag, fields: byFlag },
+      warnings: spec.detelecine ? [NO_TELECINE] : [],
+    }
   const [most, least] = [Math.max(scan.tff, scan.bff), Math.min(scan.tff, scan.bff)]
   const order = scan.tff >= scan.bff ? 'tff' : 'bff'
   const isClear = most > 0 && most >= PARITY_FACTOR * least
@@ -67,52 +80,40 @@ export function sourceScan(spec: JobSpec, video: VideoStream, warnings: Warning[
     const share = repeated / Math.max(1, repeated + scan.neither)
     const rate = video.frameRate !== null && distance(video.frameRate, TELECINED_RATE) <= SAME_RATE
     if (rate && share >= TELECINE_SHARE) {
-      warnings.push({
-        code: 'detelecined',
-        field: 'auto_detelecine_flag',
-        message: 'The source is film with 3:2 pulldown; the output has its 23.976 progressive pictures a second.',
-      })
       // Half of telecined pictures are woven of two: matched in the wrong order, all of them would stay combed.
       const wrong = isFlagged && flag !== order && isClear
-      return { kind: 'telecined', order, fields: wrong ? { ...byFlag, parity: order } : byFlag }
+      const fields: Fields = wrong ? { ...byFlag, parity: order } : byFlag
+      return { value: { kind: 'telecined', order, fields }, warnings: [DETELECINED] }
     }
-    warnNoTelecine(warnings)
   }
+  const warnings = spec.detelecine ? [NO_TELECINE] : []
   const seen = scan.neither + scan.repeatedTop + scan.repeatedBottom
   const enough = isFlagged || seen >= UNFLAGGED_PICTURES
   if (enough && scan.tff + scan.bff > scan.progressive && isClear) {
     // Flags that agree are followed picture by picture, so that progressive parts of a mixed source stay as they are.
     const agrees = isFlagged && flag === order
-    return { kind: 'interlaced', order, fields: agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' } }
+    const fields: Fields = agrees ? byFlag : { ...byFlag, parity: order, frames: 'all' }
+    return { value: { kind: 'interlaced', order, fields }, warnings }
   }
   // Progressive pictures sent as fields: nothing to mend but the flag.
-  return { kind: 'progressive', order, fields: { ...byFlag, clearFlag: isFlagged } }
-}
-
-function warnNoTelecine(warnings: Warning[]): void {
-  warnings.push({
-    code: 'no_telecine',
-    field: 'auto_detelecine_flag',
-    message: 'auto_detelecine_flag has no effect: no 3:2 pulldown was measured in the source.',
-  })
+  return { value: { kind: 'progressive', order, fields: { ...byFlag, clearFlag: isFlagged } }, warnings }
 }
 
 /** What becomes of a source's fields in one output. */
 export function outputScan(
-  spec: JobSpec,
+  context: PlanContext,
   profile: VideoProfile,
   source: { video: VideoStream; scan: SourceScan },
   picture: { geometry: Geometry; untouched: boolean },
-  warnings: Warning[],
 ): Pick<VideoPlan, 'deinterlace' | 'scan'> {
   const { scan, video } = source
   if (scan.kind === 'progressive') return { deinterlace: 'none', scan: 'progressive' }
   if (scan.kind === 'telecined') return { deinterlace: 'telecine', scan: 'progressive' }
-  const reason = whyProgressive(spec, profile, video, picture.geometry)
+  const reason = whyProgressive(context.spec, profile, video, picture.geometry)
   // Lines of both fields must not be mixed: whatever changes the picture works on one picture per field.
   if (reason === null) return { deinterlace: picture.untouched ? 'none' : 'fields', scan: scan.order }
   const fields = profile.frameRateFactor === '2x'
-  warnings.push({
+  context.warn({
     code: 'deinterlaced',
     field: `videoProfiles[${profile.index}]`,
     message: `The source is interlaced; ${fields ? 'every field becomes a picture' : 'the output is progressive'}${reason === '' ? '' : `, since ${reason}`}.`,

@@ -32,7 +32,7 @@ interface Rung {
 /** The rungs of that source, largest first; never larger than the source, and always one at least. `any` stands for all of them. */
 export function rungsOf(spec: JobSpec, video: VideoStream, any: VideoProfile): VideoProfile[] {
   const { frame: source } = shownSize(spec, video)
-  const framesPerSecond = toNumber(sourceRate(spec, video, []))
+  const framesPerSecond = toNumber(sourceRate(spec, video).value)
   return chooseRungs(spec.videoCodec, source).map(({ lines, size }, index) => ({
     ...any,
     index,

@@ -10,7 +10,7 @@ import {
 } from '#contract/job/rules/videoBitrates.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
-import { PlanError } from '../model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 /**
  * 2.1 width and height, section 8. Pixels of the output. Throws unsupported_combination where the codec has no such size,
@@ -23,7 +23,7 @@ export function checkSourceSize(spec: JobSpec, profile: VideoProfile, width: num
   const size = { width, height }
   const field = profile.width === 0 ? `${path}.width` : `${path}.height`
   const refuse = (bounds: string) =>
-    new PlanError(
+    new TaskError(
       'unsupported_combination',
       `${codec} cannot have the source's ${width}x${height}; ${bounds}: give width and height.`,
       {
@@ -39,7 +39,7 @@ export function checkSourceSize(spec: JobSpec, profile: VideoProfile, width: num
   const details = { minimum, maximum, ...size }
   const bitrate = `${path}.video_bitrate`
   if (profile.bitrateKbps < minimum)
-    throw new PlanError('video_bitrate_too_low', tooLowMessage(minimum), { field: bitrate, details })
+    throw new TaskError('video_bitrate_too_low', tooLowMessage(minimum), { field: bitrate, details })
   if (profile.bitrateKbps > maximum)
-    throw new PlanError('video_bitrate_too_high', tooHighMessage(maximum), { field: bitrate, details })
+    throw new TaskError('video_bitrate_too_high', tooHighMessage(maximum), { field: bitrate, details })
 }

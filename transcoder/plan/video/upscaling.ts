@@ -1,12 +1,12 @@
 // In charge of: allow_upscaling: which video profiles are larger than the source, and what becomes of them.
 // Not in charge of: ladder "auto", which has no such rungs (ladder.ts).
 import { maximumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
-import type { Warning } from '#contract/errors.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planGeometry, upright } from './geometry.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Geometry } from '../model/plan.ts'
+import type { PlanContext } from '../planContext.ts'
 import { shownSize, type Size } from './displaySize.ts'
 
 /** Sizes are even, in both directions. */
@@ -23,7 +23,8 @@ interface Sized {
 }
 
 /** The profiles that are made. `allow_upscaling` absent: all of them, those that are larger with a warning each. */
-export function withoutUpscaling(spec: JobSpec, video: VideoStream, warnings: Warning[]): VideoProfile[] {
+export function withoutUpscaling(context: PlanContext, video: VideoStream): VideoProfile[] {
+  const { spec } = context
   if (spec.allowUpscaling === true) return spec.video
   const { picture } = shownSize(spec, video)
   const source = `${Math.round(picture.width)}x${Math.round(picture.height)}`
@@ -32,7 +33,7 @@ export function withoutUpscaling(spec: JobSpec, video: VideoStream, warnings: Wa
   if (spec.allowUpscaling === null) {
     for (const { profile, geometry } of larger) {
       const message = `Video profile ${profile.index} is ${sizeText(geometry)}, larger than the source's ${source}: it is upscaled, which adds no detail. allow_upscaling false leaves such profiles out; true makes them without this warning.`
-      warnings.push({ code: 'upscaled', field: `videoProfiles[${profile.index}]`, message })
+      context.warn({ code: 'upscaled', field: `videoProfiles[${profile.index}]`, message })
     }
     return spec.video
   }
@@ -40,15 +41,15 @@ export function withoutUpscaling(spec: JobSpec, video: VideoStream, warnings: Wa
   for (const { profile, geometry } of larger) {
     if (profile === smallest?.profile) continue
     const message = `Video profile ${profile.index} is left out: ${sizeText(geometry)} is larger than the source's ${source}, and allow_upscaling is false.`
-    warnings.push({ code: 'rung_left_out', field: `videoProfiles[${profile.index}]`, message })
+    context.warn({ code: 'rung_left_out', field: `videoProfiles[${profile.index}]`, message })
   }
   return smallest === undefined
     ? sized.filter(({ isLarger }) => !isLarger).map(({ profile }) => profile)
-    : [shrunk(spec, smallest, video, warnings)]
+    : [shrunk(context, smallest, video)]
 }
 
 function sizeUp(spec: JobSpec, profile: VideoProfile, video: VideoStream, shown: Size): Sized {
-  const geometry = planGeometry(profile, spec, upright(video), [])
+  const geometry = planGeometry(profile, spec, upright(video)).value
   const { width, height } = turnedSize(geometry, video)
   // What is cut off is not scaled. Samples may be stretched to square ones, never beyond.
   const across = (Math.max(width, shown.width) * geometry.cropWidth) / width
@@ -73,22 +74,18 @@ function smallestOf(sized: readonly Sized[]): Sized | undefined {
 }
 
 /** Made at the source's size. A frame that the job shapes keeps its shape, around a picture of the source's size. */
-function shrunk(
-  spec: JobSpec,
-  { profile, geometry, factor }: Sized,
-  video: VideoStream,
-  warnings: Warning[],
-): VideoProfile {
+function shrunk(context: PlanContext, { profile, geometry, factor }: Sized, video: VideoStream): VideoProfile {
+  const { spec } = context
   const isShaped = SHAPED.includes(spec.transform)
   const size = {
     width: isShaped ? Math.max(WIDTH.minimum, even(geometry.width / factor)) : 0,
     height: isShaped ? Math.max(HEIGHT.minimum, even(geometry.height / factor)) : 0,
   }
-  const made = planGeometry({ ...profile, ...size }, spec, upright(video), [])
+  const made = planGeometry({ ...profile, ...size }, spec, upright(video)).value
   const bitrateKbps = Math.min(profile.bitrateKbps, maximumBitrateKbps(spec.videoCodec, made.width, made.height))
   const rate = bitrateKbps < profile.bitrateKbps ? ` and ${bitrateKbps} kbps, the most that size may have` : ''
   const message = `Video profile ${profile.index} is made at ${sizeText(made)}${rate}: every profile is larger than the source, and allow_upscaling is false.`
-  warnings.push({ code: 'rung_at_source_size', field: `videoProfiles[${profile.index}]`, message })
+  context.warn({ code: 'rung_at_source_size', field: `videoProfiles[${profile.index}]`, message })
   return { ...profile, ...size, bitrateKbps }
 }
 

@@ -5,7 +5,7 @@
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { requireClearFile } from '../encryption/encryptionCheck.ts'
-import { TaskError } from '../../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { inputFlags, listInputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../../ffmpeg/exit.ts'
 import { FfprobeError, runFfmpeg, runFfprobe, type Programs } from '../../ffmpeg/run.ts'

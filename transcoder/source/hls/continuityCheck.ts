@@ -1,6 +1,6 @@
 // In charge of: whether the segments of a stretch last as long as their playlist says, each judged by the one that follows it.
 // Not in charge of: reading time stamps (formats/mpegts/segmentTiming.ts, formats/mp4/fragmentTiming.ts).
-import { TaskError } from '../../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { lackingAtEnd, lackingSeconds, roundingOf, type Span } from '../../formats/mpegts/segmentTiming.ts'
 
 /** By the number of the stream. null = nothing can be said about this segment. */

@@ -1,7 +1,7 @@
 // In charge of: one piece of an HLS source: what kind of media it is, its decryption, the time stamp of packed audio.
 // Not in charge of: fetching it (hlsDownload.ts).
 import { createDecipheriv } from 'node:crypto'
-import { TaskError } from '../../errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 
 /** mpegts: 188-byte packets; mp4: fragments behind an initialisation section; audio: bare frames (RFC 8216, 3.4). */
 export type PieceKind = 'mpegts' | 'mp4' | 'audio'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { requireWholeLength } from '../../../../transcoder/analysis/durationCheck.ts'
-import { scrub, StaleAttempt, TaskError, toJobError } from '../../../../transcoder/errors.ts'
-import { PlanError } from '../../../../transcoder/plan/model/planError.ts'
+import { scrub, StaleAttempt, toJobError } from '../../../../transcoder/errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { Progress, startHeartbeat } from '../../../../transcoder/pipeline/progress.ts'
 import { grantedThreads, readSettings } from '../../../../transcoder/settings.ts'
 import { openWorkspace, requireSpace, sweepWorkspaces } from '../../../../transcoder/workspace.ts'
@@ -230,7 +230,7 @@ describe('words that leave', () => {
       message: 'Gone.',
       details: { path: '[path]' },
     })
-    expect(toJobError(new PlanError('no_video', 'No video.', { field: 'input' }))).toEqual({
+    expect(toJobError(new TaskError('no_video', 'No video.', { field: 'input' }))).toEqual({
       code: 'no_video',
       message: 'No video.',
       field: 'input',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { ffmpegArgs } from '../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
 
@@ -195,7 +196,7 @@ describe('single flags', () => {
   })
 
   test('an ffmpeg 5.1 without caption option gets none for hevc', () => {
-    const old = { zscale: true, hevcCaptions: false, captionsAcrossRates: false }
+    const old = { ...ALL_FEATURES, hevcCaptions: false, captionsAcrossRates: false }
     expect(argv(job({ videoCodec: 'hevc' }), source(), old)).not.toContain('-a53cc')
   })
 
@@ -246,7 +247,7 @@ describe('single filters', () => {
     )
   })
   test('without zscale swscale does it, with its own names', () => {
-    const plain = { zscale: false, hevcCaptions: true, captionsAcrossRates: true }
+    const plain = { ...ALL_FEATURES, zscale: false }
     expect(chain(job(), source(), plain)).toContain(
       'scale=w=320:h=180:flags=lanczos+accurate_rnd+full_chroma_int:in_color_matrix=bt709:in_range=limited:out_color_matrix=bt601:out_range=limited',
     )

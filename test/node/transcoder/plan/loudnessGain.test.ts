@@ -1,14 +1,15 @@
 // What follows from a measured loudness; no ffmpeg.
 import { describe, expect, test } from 'vitest'
-import type { Warning } from '#contract/errors.ts'
 import { readLoudness } from '../../../../transcoder/analysis/measureLoudness.ts'
 import { planMix } from '../../../../transcoder/plan/audio/downmix.ts'
 import { audioFilters } from '../../../../transcoder/plan/argv/filters.ts'
 import { gainsToTry, planLoudness, soundsToMeasure } from '../../../../transcoder/plan/audio/loudnessGain.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
+import { PlanContext } from '../../../../transcoder/plan/planContext.ts'
 import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
 
-const STEREO = planMix(track(), sound(), [])
+const STEREO = planMix(track(), sound()).value
 const measured = (integratedLufs: number | null, truePeakDb: number | null, limited: [number, number][] = []) => ({
   mix: STEREO,
   integratedLufs,
@@ -53,10 +54,10 @@ describe('gain', () => {
     [measured(null, null), -23, null, ['loudness_of_silence']],
     [undefined, -23, null, ['loudness_not_measured']],
   ])('%j at %i: %j', (level, loudnessLufs, loudness, codes) => {
-    const warnings: Warning[] = []
     const stream = sound({ loudness: level === undefined ? [] : [level] })
-    expect(planLoudness(job({ loudnessLufs }), { stream, mix: STEREO }, warnings)).toEqual(loudness)
-    expect(warnings.map(({ code }) => code)).toEqual(codes)
+    const context = new PlanContext(job({ loudnessLufs }), source(), ALL_FEATURES)
+    expect(planLoudness(context, { stream, mix: STEREO })).toEqual(loudness)
+    expect(context.warnings.map(({ code }) => code)).toEqual(codes)
   })
 
   test('nothing is tried behind a limiter where peaks fit, or where there is silence', () => {
@@ -80,7 +81,7 @@ test('each sound that is carried is measured once, in each of its mixes', () => 
   expect(soundsToMeasure(spec, media)).toEqual([])
   expect(soundsToMeasure({ ...spec, loudnessLufs: -23 }, media)).toEqual([
     { stream: 1, mix: STEREO },
-    { stream: 1, mix: planMix(track({ channels: 6 }), sound(), []) },
+    { stream: 1, mix: planMix(track({ channels: 6 }), sound()).value },
   ])
   expect(soundsToMeasure({ ...spec, loudnessLufs: -23, audioDirectory: '' }, media)).toHaveLength(3)
 })

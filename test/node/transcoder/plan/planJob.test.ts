@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
+import { ALL_FEATURES } from '../../../../transcoder/plan/model/engineFeatures.ts'
 import type { MediaInfo, VideoStream } from '../../../../transcoder/plan/model/mediaInfo.ts'
 import type { VideoPlan } from '../../../../transcoder/plan/model/plan.ts'
-import { PlanError } from '../../../../transcoder/plan/model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
 
 function firstVideo(spec: JobSpec, media: MediaInfo): VideoPlan {
@@ -12,11 +13,11 @@ function firstVideo(spec: JobSpec, media: MediaInfo): VideoPlan {
   return output.video
 }
 
-function problem(spec: JobSpec, media: MediaInfo): PlanError {
+function problem(spec: JobSpec, media: MediaInfo): TaskError {
   try {
     planJob(spec, media)
   } catch (error) {
-    if (error instanceof PlanError) return error
+    if (error instanceof TaskError) return error
     throw error
   }
   throw new Error('it was planned')
@@ -459,10 +460,9 @@ describe('program_number', () => {
       video: { ...two.video!, startSeconds: 7201.44 },
       audio: [sound({ id: 1, startSeconds: 7201.4 })],
     }
-    const abilities = { zscale: true, hevcCaptions: true, captionsAcrossRates: true }
-    expect(planJob(job({ program: 7 }), media, abilities).videoOffsetSeconds).toBe(7200.04)
-    expect(planJob(job({ program: 7 }), media, { ...abilities, clockFromUsedStreams: true }).videoOffsetSeconds).toBe(
-      0.04,
-    )
+    expect(planJob(job({ program: 7 }), media).videoOffsetSeconds).toBe(7200.04)
+    expect(
+      planJob(job({ program: 7 }), media, { ...ALL_FEATURES, clockFromUsedStreams: true }).videoOffsetSeconds,
+    ).toBe(0.04)
   })
 })

@@ -4,7 +4,7 @@ import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import type { SourceCues } from '../../../../transcoder/plan/streams/cuePlan.ts'
 import type { MediaInfo } from '../../../../transcoder/plan/model/mediaInfo.ts'
-import { PlanError } from '../../../../transcoder/plan/model/planError.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { job, rendition, sound, source, track } from '../../../support/transcoder/jobSpecs.ts'
 
 const original = [rendition({ width: 0, height: 0, bitrateKbps: 5000 })]
@@ -125,7 +125,7 @@ test.each(cases)('%s', (_title, spec, media, code, field, ...says) => {
   try {
     planJob(spec, media, undefined, spec.passCues ? cues : null)
   } catch (error) {
-    if (!(error instanceof PlanError)) throw error
+    if (!(error instanceof TaskError)) throw error
     expect({ code: error.code, field: error.field }).toEqual({ code, field })
     for (const part of says) expect(error.message).toContain(part)
     return

@@ -1,7 +1,7 @@
 // In charge of: what is not whole is never listed: streams that are short, cut elsewhere, or of another number of segments.
 // Not in charge of: streams (node/transcoder/pipeline/segmentedOutput.test.ts).
 import { expect, test } from 'vitest'
-import { TaskError } from '../../../../transcoder/errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { planJob } from '../../../../transcoder/plan/planJob.ts'
 import { requireWhole, type TakenRendition } from '../../../../transcoder/segmenter/segmentCheck.ts'
 import { job, packaged, rendition, sound, source } from '../../../support/transcoder/jobSpecs.ts'

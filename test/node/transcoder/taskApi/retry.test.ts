@@ -1,7 +1,7 @@
 // In charge of: how long which failure is waited for, on a clock of the test's own.
 import { expect, test } from 'vitest'
 import type { JobErrorCode } from '#contract/errorCodes.ts'
-import { TaskError } from '../../../../transcoder/errors.ts'
+import { TaskError } from '#contract/taskError.ts'
 import { retry, Transient, Trouble, type Patience } from '../../../../transcoder/taskApi/retry.ts'
 
 const patience: Patience = { totalMs: 60_000, elsewhereMs: 8000, backoff: { baseMs: 1000, maxMs: 1000 } }

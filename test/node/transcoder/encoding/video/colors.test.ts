@@ -5,6 +5,7 @@ import { fileInputFlags } from '../../../../../transcoder/ffmpeg/inputAllowlist.
 import { runFfmpeg } from '../../../../../transcoder/ffmpeg/run.ts'
 import { ffmpegArgs } from '../../../../../transcoder/plan/argv/ffmpegArgs.ts'
 import { planJob } from '../../../../../transcoder/plan/planJob.ts'
+import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { probe } from '../../../../../transcoder/analysis/probe.ts'
 import { engine, ffmpeg, stream, workspace } from '../../../../support/media/media.ts'
 import { job, packaged, rendition } from '../../../../support/transcoder/jobSpecs.ts'
@@ -108,7 +109,7 @@ describe.each(rows)('$name', ({ name, system, clip, sd, set }) => {
     expect(await colorOf(outputs[1]!)).toBe(HD_SAYS)
     for (const output of outputs) expect(await barsError(output)).toBeLessThan(TOLERANCE)
     // And without zscale, by swscale.
-    const plain = { zscale: false, hevcCaptions: true, captionsAcrossRates: true }
+    const plain = { ...ALL_FEATURES, zscale: false }
     const swscaled = await encode(spec, source, space.path, plain)
     expect(await colorOf(swscaled.outputs[0])).toBe(sd)
     for (const output of swscaled.outputs) expect(await barsError(output)).toBeLessThan(TOLERANCE)

@@ -1,6 +1,7 @@
 // Size, shape and colour of real outputs. Colours are compared as decoded values: a wrong matrix moves them by 10 and more.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ffmpeg, makeClip, meanColor, realClip, stream, workspace } from '../../../../support/media/media.ts'
+import { ALL_FEATURES } from '../../../../../transcoder/plan/model/engineFeatures.ts'
 import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
 import { encode } from '../../../../support/media/encodeJob.ts'
 
@@ -87,7 +88,7 @@ describe('colour', () => {
       color_space: 'bt709',
     })
     // And without zscale, by swscale.
-    const plain = { zscale: false, hevcCaptions: true, captionsAcrossRates: true }
+    const plain = { ...ALL_FEATURES, zscale: false }
     const swscaled = await encode(spec, clip, space.path, plain)
     expectNear(await meanColor(swscaled.outputs[0]), RED['601'])
     expectNear(await meanColor(swscaled.outputs[1] ?? ''), RED['709'])

@@ -1,7 +1,7 @@
 // Whether media is missing at the end of a segment, by its own time stamps and its playlist.
 import { describe, expect, test } from 'vitest'
 import { adtsTicks } from '../../../../../transcoder/formats/mpegts/adts.ts'
-import type { TaskError } from '../../../../../transcoder/errors.ts'
+import type { TaskError } from '#contract/taskError.ts'
 import { Continuity } from '../../../../../transcoder/source/hls/continuityCheck.ts'
 import {
   lackingAtEnd,
