@@ -1,5 +1,6 @@
 // In charge of: the end of segmented output: the last segments stored, manifests of what was measured, the tar's end, job.json.
 // Not in charge of: the manifests' texts (package/), putting them in their places (the Worker's commit).
+import { mergeWarnings } from '#contract/job/findings.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { copyUnknown } from '#contract/job/redact.ts'
 import type { Warning } from '#contract/errors.ts'
@@ -7,7 +8,7 @@ import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import type { FinishedObject, FinishPost, TaskDescription, WrittenObject } from '#contract/task/protocol.ts'
 import { TaskError } from '#contract/taskError.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
-import { cueEvents } from '../manifests/presentation/cueEvents.ts'
+import { cueEvents, limitedCues } from '../manifests/presentation/cueEvents.ts'
 import { dashDocuments, hlsDocuments } from '../manifests/manifestObjects.ts'
 import type { Presentation } from '../manifests/presentation/presentation.ts'
 import type { TarIndex } from '../manifests/presentation/objectLocation.ts'
@@ -52,7 +53,7 @@ export async function finishPackage(
 ): Promise<Pick<FinishPost, 'objects' | 'written' | 'warnings'>> {
   const packaging = plan.packaging
   if (packaging === null) throw new TaskError('internal', 'A plan of single files has no manifests.')
-  const media = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
+  const { sets: media, warnings: limits } = setsOf(packaging, segments.renditions, plan.cues === null ? [] : facts.cues)
   const { sets, files, vtt } = withSidecars(packaging, media, segments, facts.task.takes)
   segments.post(files)
   const inDirectory = [...documents(packaging, sets), ...vtt]
@@ -73,25 +74,36 @@ export async function finishPackage(
     ...beside(packaging, files),
     ...placed.map(described),
   ]
-  const warnings = [...plan.warnings, ...truncations(packaging, segments)]
+  const warnings = [...plan.warnings, ...limits, ...truncations(packaging, segments)]
   const written = [...placed, jobReport(packaging, warnings, facts, sets, known)]
   return { objects, written, warnings }
 }
 
-function setsOf(packaging: PackagingPlan, renditions: readonly TakenRendition[], cues: readonly Cue[]): Sets {
+function setsOf(
+  packaging: PackagingPlan,
+  renditions: readonly TakenRendition[],
+  cues: readonly Cue[],
+): { sets: Sets; warnings: Warning[] } {
+  const warnings: Warning[] = []
   const made = new Map<SegmentForm, Presentation>()
   const set = (form: SegmentForm): Presentation => {
+    const known = made.get(form)
+    if (known !== undefined) return known
     // Sections say times of the clock that the segments have.
-    const events = form === 'smooth' ? [] : cueEvents(cues, form === 'ts' ? TS_ORIGIN_TICKS : 0)
-    const presentation = made.get(form) ?? presentationOf(packaging, renditions, form, events)
+    const found = form === 'smooth' ? [] : cueEvents(cues, form === 'ts' ? TS_ORIGIN_TICKS : 0)
+    const limited = limitedCues(found)
+    warnings.push(...limited.warnings)
+    const presentation = presentationOf(packaging, renditions, form, limited.events)
     made.set(form, presentation)
     return presentation
   }
-  return {
+  const sets = {
     hls: packaging.hls === null ? null : set(packaging.hls),
     dash: packaging.dash ? set('cmaf') : null,
     smooth: packaging.smooth === null ? null : set('smooth'),
   }
+  // Transport streams and CMAF have the same cues: one warning says it.
+  return { sets, warnings: mergeWarnings([], warnings) }
 }
 
 /** The same sets with what lies beside their segments. Smooth manifests list none of it. */

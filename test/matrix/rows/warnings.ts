@@ -239,7 +239,7 @@ const CUES = 'node/transcoder/plan/cuePlan.test.ts'
 const cues: Row[] = [
   shown('cue_pids_merged', 'cues on two PIDs', CUES),
   shown('cues_damaged', 'a cue with a wrong CRC', CUES),
-  shown('cues_limited', 'more than 2,000 cues, in manifests', 'node/transcoder/manifests/cueEvents.test.ts'),
+  shown('cues_limited', 'more than 2,000 cues, in manifests', 'node/transcoder/pipeline/cueLimit.test.ts'),
   planned('no_cues', 'scte35_passthough of a source without cues', { ...TS, scte35_passthough: true }),
   shown('splice_points_limited', 'more than 2,000 splice points', CUES),
   shown('splice_schedule', 'splice_schedule commands', CUES),

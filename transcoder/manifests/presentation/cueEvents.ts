@@ -4,6 +4,7 @@ import type { Warning } from '#contract/errors.ts'
 import { onClock, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import type { Cue } from '../../formats/scte35/cueScan.ts'
 import { moveSplice, readSplice, type Segmentation, type SpliceInfo } from '../../formats/scte35/spliceInfo.ts'
+import { pairCues } from './adBreaks.ts'
 import type { CueEvent } from './presentation.ts'
 
 /**
@@ -148,15 +149,16 @@ function byTime(a: Statement, b: Statement): number {
   return a.start - b.start || (a.kind === 'in' ? 0 : 1) - (b.kind === 'in' ? 0 : 1)
 }
 
-/** The first of them, and a warning where that is not all: every playlist tells of every cue, and has to stay a few megabytes. */
-export function limitedCues(events: readonly CueEvent[], warnings: Warning[]): CueEvent[] {
-  if (events.length > MOST_EVENTS)
-    warnings.push({
-      code: 'cues_limited',
-      field: 'scte35_passthough',
-      message: `Playlists and manifests tell of the first ${MOST_EVENTS} of ${events.length} cues.`,
-    })
-  return events.slice(0, MOST_EVENTS)
+/**
+ * The first of them, and a warning where that is not all: every playlist lists every cue, and must stay below a few megabytes.
+ * An "out" whose "in" is left out is left out too: its break would last to the end.
+ */
+export function limitedCues(events: readonly CueEvent[]): { events: CueEvent[]; warnings: Warning[] } {
+  if (events.length <= MOST_EVENTS) return { events: [...events], warnings: [] }
+  const kept = new Set(events.slice(0, MOST_EVENTS))
+  for (const { cue, end } of pairCues(events)) if (end !== null && !kept.has(end)) kept.delete(cue)
+  const message = `Playlists and manifests list the first ${kept.size} of ${events.length} cues.`
+  return { events: [...kept], warnings: [{ code: 'cues_limited', field: 'scte35_passthough', message }] }
 }
 
 /** Tells sections without an event id apart. */

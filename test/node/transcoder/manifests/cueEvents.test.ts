@@ -1,7 +1,6 @@
 // In charge of: what cues of a source become: events at the right times, in pairs, on the presentation's clock.
 // Not in charge of: finding cues (test/node/transcoder/formats/mpegts).
 import { describe, expect, test } from 'vitest'
-import type { Warning } from '#contract/errors.ts'
 import type { Cue } from '../../../../transcoder/formats/scte35/cueScan.ts'
 import { readSplice } from '../../../../transcoder/formats/scte35/spliceInfo.ts'
 import { breaksOf, pairCues } from '../../../../transcoder/manifests/presentation/adBreaks.ts'
@@ -162,17 +161,29 @@ describe('cues become events', () => {
   })
 
   test('very many are few in manifests, with a warning', () => {
-    const [event] = cueEvents([out(6, 10)])
-    const warnings: Warning[] = []
-    expect(limitedCues([event!], warnings)).toHaveLength(1)
-    expect(warnings).toEqual([])
-    expect(
-      limitedCues(
-        Array.from({ length: 2001 }, () => event!),
-        warnings,
-      ),
-    ).toHaveLength(2000)
-    expect(warnings).toMatchObject([{ code: 'cues_limited' }])
+    const breaks = (count: number, between = 0) =>
+      cueEvents(
+        Array.from({ length: count }, (_, at) => [
+          out(at, at, { eventId: at }),
+          back(at, at + 0.5 + between, at),
+        ]).flat(),
+      )
+    const all = breaks(1000)
+    expect(limitedCues(all)).toEqual({ events: all, warnings: [] })
+    expect(limitedCues(breaks(1001))).toEqual({
+      events: all,
+      warnings: [
+        {
+          code: 'cues_limited',
+          field: 'scte35_passthough',
+          message: 'Playlists and manifests list the first 2000 of 2002 cues.',
+        },
+      ],
+    })
+    // Breaks that overlap: the last one that begins within the limit ends behind it.
+    const { events } = limitedCues(breaks(1002, 1))
+    expect(pairCues(events).every(({ end }) => end !== null)).toBe(true)
+    expect(events).toHaveLength(1998)
   })
 
   test('a source with a hundred thousand of them is read at once', () => {
