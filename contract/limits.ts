@@ -1,7 +1,8 @@
 // In charge of: the numbers that bound a request, and their public form (GET /api/v0/limits).
 // Not in charge of: enforcing them (job/requestSchema.ts and the rules), codec tables (job/rules/videoBitrates.ts, job/rules/audioBitrates.ts).
 import { AUDIO_BITRATES, allowedAudioBitrates } from './job/rules/audioBitrates.ts'
-import { FLOOR_KBPS, maximumBitrateKbps, minimumBitrateKbps, type WireVideoCodec } from './job/rules/videoBitrates.ts'
+import { FLOOR_KBPS, fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from './job/rules/videoBitrates.ts'
+import { AUDIO_CODECS, codecOf, videoCodecs, WIRE_VIDEO_CODECS, type WireVideoCodec } from './codecs.ts'
 
 export const MAX_BODY_BYTES = 256 * 1024
 /** One upload in one request: what a Worker accepts on the lowest plan. */
@@ -137,7 +138,6 @@ const COMMON_SIZES = [
   [640, 360],
   [416, 234],
 ] as const
-const CODECS = ['h.264', 'hevc', 'mpeg2'] as const
 
 /** A shared page may live for this long, and never longer than the outputs that it plays. */
 export const SHARE_SECONDS = { minimum: 60, maximum: RETENTION_DAYS.outputs * 86_400 } as const
@@ -181,15 +181,18 @@ export function publishedLimits(quotas: {
     video_bitrate_kbps: {
       floor: FLOOR_KBPS,
       minimum_formula: 'max(100, round50(2300 * (width*height/2073600)^0.75 * C * M)), a half rounded down',
-      C: { 'h.264': 1, hevc: 0.6, mpeg2: 1.5 },
+      C: Object.fromEntries(WIRE_VIDEO_CODECS.map((codec) => [codec, videoCodecs[codecOf(codec)].bitrateFactor])),
       M: { cbr: 1, vbr: 0.75 },
       sizes: COMMON_SIZES.map(([width, height]) => ({ width, height, ...byCodec(width, height) })),
     },
     audio_bitrate_kbps: {
       values: AUDIO_BITRATES,
-      aac: { '2': allowedAudioBitrates('aac', 2), '6': allowedAudioBitrates('aac', 6) },
-      ac3: { '2': allowedAudioBitrates('ac3', 2), '6': allowedAudioBitrates('ac3', 6) },
-      mp2: { '2': allowedAudioBitrates('mp2', 2), '6': allowedAudioBitrates('mp2', 6) },
+      ...Object.fromEntries(
+        AUDIO_CODECS.map((codec) => [
+          codec,
+          { '2': allowedAudioBitrates(codec, 2), '6': allowedAudioBitrates(codec, 6) },
+        ]),
+      ),
     },
     metadata: METADATA,
     presets: PRESETS,
@@ -210,9 +213,9 @@ interface BitrateRange {
   maximum: number
 }
 
-/** mpeg2 has no level above 1920x1152, so it is left out there. */
+/** A codec is left out where none of its levels has the size: mpeg2 ends at 1920x1152. */
 function byCodec(width: number, height: number): Partial<Record<WireVideoCodec, BitrateRange>> {
-  const codecs = CODECS.filter((codec) => codec !== 'mpeg2' || width <= 1920)
+  const codecs = WIRE_VIDEO_CODECS.filter((codec) => fitsCodec(codec, width, height))
   return Object.fromEntries(
     codecs.map((codec) => [
       codec,

@@ -3,6 +3,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { allowedAudioBitrates } from '#contract/job/rules/audioBitrates.ts'
+import { AUDIO_CODECS, VIDEO_CODECS, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { fitsCodec, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { jobErrors } from '#contract/errorCodes.ts'
 import { audioProfile, credential, fields, jobFields, videoProfile } from '#contract/job/requestSchema.ts'
@@ -54,20 +55,13 @@ function bitrates(): string {
     [640, 360],
     [416, 234],
   ] as const
-  const columns = [
-    ['h.264', 'cbr'],
-    ['h.264', 'vbr'],
-    ['hevc', 'cbr'],
-    ['hevc', 'vbr'],
-    ['mpeg2', 'cbr'],
-    ['mpeg2', 'vbr'],
-  ] as const
+  const columns = WIRE_VIDEO_CODECS.flatMap((codec) => (['cbr', 'vbr'] as const).map((mode) => [codec, mode] as const))
   return [
     `| size | ${columns.map((column) => column.join(' ')).join(' | ')} |`,
     `|---|${columns.map(() => '---|').join('')}`,
     ...sizes.map(([width, height]) => {
       const cells = columns.map(([codec, mode]) =>
-        codec === 'mpeg2' && width > 1920 ? 'no level' : minimumBitrateKbps(codec, width, height, mode),
+        fitsCodec(codec, width, height) ? minimumBitrateKbps(codec, width, height, mode) : 'no level',
       )
       return `| ${width}×${height} | ${cells.join(' | ')} |`
     }),
@@ -76,16 +70,12 @@ function bitrates(): string {
 
 function ladder(): string {
   const classes = CLASSES.toSorted((a, b) => b - a)
-  const columns = (['h264', 'hevc', 'mpeg2'] as const).flatMap((codec) =>
-    [30, 60].map((framesPerSecond) => ({ codec, framesPerSecond })),
-  )
+  const columns = VIDEO_CODECS.flatMap((codec) => [30, 60].map((framesPerSecond) => ({ codec, framesPerSecond })))
   const cells = (width: number, height: number) =>
     columns.map(({ codec, framesPerSecond }) =>
       fitsCodec(codec, width, height) ? rungBitrateKbps(codec, { width, height }, framesPerSecond) : 'no level',
     )
-  const heads = columns.map(
-    ({ codec, framesPerSecond }) => `${codec === 'h264' ? 'h.264' : codec}, ${framesPerSecond} fps`,
-  )
+  const heads = columns.map(({ codec, framesPerSecond }) => `${videoCodecs[codec].wire}, ${framesPerSecond} fps`)
   return [
     `| rung | 16:9 | ${heads.join(' | ')} |`,
     `|---|---|${heads.map(() => '---|').join('')}`,
@@ -97,7 +87,7 @@ function ladder(): string {
 }
 
 function audio(): string {
-  const rows = (['aac', 'ac3', 'mp2'] as const).flatMap((codec) =>
+  const rows = AUDIO_CODECS.flatMap((codec) =>
     ([2, 6] as const).map((channels) => {
       const allowed = allowedAudioBitrates(codec, channels)
       return `| ${codec} | ${channels} | ${allowed.length > 0 ? allowed.join(', ') : 'not possible'} |`

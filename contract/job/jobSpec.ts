@@ -1,15 +1,15 @@
 // In charge of: the job in the service's own words, complete: no optional field survives, every default is applied.
 // Not in charge of: wire names and validation (validateJob.ts), what a source turns out to be (transcoder/plan).
 
+import type { AudioCodec, VideoCodec } from '../codecs.ts'
+import type { Container } from '../containers.ts'
+
 /**
  * Raised whenever `JobSpec`, or what is in it, gets another member: a transcoder that finds a lower number in its task
  * translates the stored configuration itself. A member that goes, or means something else, is a new task protocol.
  */
 export const SPEC_VERSION = 1
 
-export type Container = 'mp4' | 'ts' | 'hls' | 'silverlight'
-export type VideoCodec = 'h264' | 'hevc' | 'mpeg2'
-export type AudioCodec = 'aac' | 'ac3' | 'mp2'
 export type BitrateMode = 'cbr' | 'vbr' | 'qvbr'
 export type FrameRateFactor = '1x' | '1/2x' | '2x'
 export type Quality = 'good' | 'better' | 'best'

@@ -3,6 +3,8 @@
 import * as z from 'zod/mini'
 import { _default as withDefault } from 'zod/mini'
 import { AUDIO_BITRATES } from './rules/audioBitrates.ts'
+import { AUDIO_CODECS, WIRE_VIDEO_CODECS } from '../codecs.ts'
+import { CONTAINERS } from '../containers.ts'
 import * as limits from '../limits.ts'
 import { PROVIDERS, type Provider } from './stores/registry.ts'
 
@@ -157,7 +159,7 @@ export const videoProfile = z.object({
 
 /** 2.2, element of audioProfiles. */
 export const audioProfile = z.object({
-  audio_codec: choice('Audio codec.', ['aac', 'ac3', 'mp2'], 'aac'),
+  audio_codec: choice('Audio codec.', AUDIO_CODECS, 'aac'),
   audio_channels: field(
     withDefault(z.pipe(textFromNumber, z.enum(['2', '6'])), '2'),
     oneOf('2 = stereo, 6 = 5.1.', ['2', '6']),
@@ -248,7 +250,7 @@ export const jobFields = z.object({
     description: 'Object key with its bucket when a cloud provider is used, otherwise an address.',
     expects: `a string of 1 to ${limits.MAX_LENGTH.address} characters`,
   }),
-  output_container: choice('Container, or kind of segmented output.', ['ts', 'mp4', 'hls', 'silverlight'], 'mp4'),
+  output_container: choice('Container, or kind of segmented output.', CONTAINERS, 'mp4'),
   ts_mode_input_audio_source_stream_count: optionalNumber('Number of audio streams expected in a transport stream.', {
     ...limits.TS_AUDIO_STREAMS,
     whole: true,
@@ -268,7 +270,7 @@ export const jobFields = z.object({
     unit: 'seconds',
     clamped: { low: limits.DEFAULT_SEGMENT_SECONDS, high: limits.SEGMENT_LENGTH.maximum },
   }),
-  video_codec: choice('Video codec.', ['h.264', 'mpeg2', 'hevc'], 'h.264'),
+  video_codec: choice('Video codec.', WIRE_VIDEO_CODECS, 'h.264'),
   ip_distance: optionalNumber('Distance between I/P frames.', {
     ...limits.IP_DISTANCE,
     whole: true,
@@ -404,20 +406,6 @@ export type JobFields = z.infer<typeof jobFields>
 export type VideoProfileFields = z.infer<typeof videoProfile>
 export type AudioProfileFields = z.infer<typeof audioProfile>
 export type CredentialFields = z.infer<typeof credential>
-
-/** Whether the outputs are segmented: by container or by flag. */
-export function isSegmented(
-  job:
-    | Pick<Draft, 'output_container' | 'segmented_output_hls' | 'segmented_output_dash'>
-    | Readonly<Record<string, unknown>>,
-): boolean {
-  return (
-    job.output_container === 'hls' ||
-    job.output_container === 'silverlight' ||
-    job.segmented_output_hls === true ||
-    job.segmented_output_dash === true
-  )
-}
 
 /** A request while it is judged: what was readable, so that the rules can look at the rest of a body with a mistake in it. */
 export interface Draft extends Partial<JobFields> {

@@ -1,9 +1,10 @@
 // In charge of: translating a stored job into the service's own words (JobSpec). The Worker does it once for each attempt.
 // Not in charge of: judging a request (validateJob.ts): what is translated here was accepted.
-import { isSegmented } from './requestSchema.ts'
+import { codecOf, videoCodecs } from '../codecs.ts'
+import { isSegmented } from '../containers.ts'
 import { inputName } from './paths/inputAddress.ts'
 import { effectiveChannels, selectedAudio } from './rules/audioBitrates.ts'
-import { codecOf, toEven } from './rules/videoBitrates.ts'
+import { toEven } from './rules/videoBitrates.ts'
 import { inputProvider, outputProvider, type JobConfig } from './jobConfig.ts'
 import { directoryOf, renditionOutput, rootOf, specOutput } from './paths/outputLocation.ts'
 import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, SERVICE_NAME_CHARACTERS } from '../limits.ts'
@@ -30,7 +31,7 @@ const ANY_RUNG: VideoProfileFields = { width: 0, height: 0, video_bitrate: 0, vi
 
 /** 2.1 master_variant_mode, "whether separate audio is used": of single files, audio is separate where audio_output_path stores it. */
 function isSeparateFile(config: JobConfig): boolean {
-  return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented({ ...config })
+  return config.master_variant_mode && Boolean(config.audio_output_path) && !isSegmented(config)
 }
 
 /**
@@ -69,7 +70,7 @@ export function toSpec(config: JobConfig, sourceName: string = config.input): Jo
     inputName: inputName(sourceName),
     outputDirectory: directoryOf(provider, config.bucket_output_path ?? '', root),
     // Decision "HDR, colour": hevc stays HDR, the others cannot.
-    dynamicRange: config.video_codec === 'hevc' ? (config.dynamic_range ?? 'source') : 'sdr',
+    dynamicRange: videoCodecs[codecOf(config.video_codec)].hasHdr ? (config.dynamic_range ?? 'source') : 'sdr',
     program: config.program_number ?? null,
     maxSourceErrors: config.max_source_errors ?? null,
     expectedAudioStreams: config.ts_mode_input_audio_source_stream_count ?? null,

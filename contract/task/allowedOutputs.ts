@@ -4,7 +4,9 @@
 import type { JobConfig } from '../job/jobConfig.ts'
 import { toSpec } from '../job/toJobSpec.ts'
 import { VIDEO_PROFILES } from '../limits.ts'
-import { audioFilePath, AUDIO_EXTENSIONS, joinPath, outputPath } from '../job/paths/outputNames.ts'
+import { audioCodecs } from '../codecs.ts'
+import { containers, fileContainers } from '../containers.ts'
+import { audioFilePath, joinPath, outputPath } from '../job/paths/outputNames.ts'
 import { packageName, renditionDirectory } from '../job/rules/segmentedOutput.ts'
 import type { TaskPlan } from './planSchema.ts'
 import type { JobSpec, PackagingSpec, VideoProfile } from '../job/jobSpec.ts'
@@ -25,8 +27,6 @@ export interface Places {
   foreignIn(plan: TaskPlan): string | null
 }
 
-const VIDEO = { mp4: ['video/mp4'], ts: ['video/mp2t'] } as const
-const AUDIO = { m4a: ['audio/mp4'], ac3: ['audio/ac3'], mp2: ['audio/mpeg'] } as const
 const SEGMENT = ['video/mp4', 'audio/mp4', 'video/mp2t']
 const PLAYLIST = ['application/vnd.apple.mpegurl']
 const MPD = ['application/dash+xml']
@@ -64,7 +64,7 @@ function files(spec: JobSpec): Place[] {
     const at = path.lastIndexOf('_0p.')
     const pattern =
       profile.output === '' ? `${literal(path.slice(0, at))}_\\d{1,5}p${literal(path.slice(at + 3))}` : literal(path)
-    return place(pattern, VIDEO[spec.container === 'ts' ? 'ts' : 'mp4'], ['parts'])
+    return place(pattern, [fileContainers[containers[spec.container].file ?? 'mp4'].contentType], ['parts'])
   })
 }
 
@@ -78,9 +78,7 @@ function filesOf(spec: JobSpec): VideoProfile[] {
 function audio(spec: JobSpec): Place[] {
   if (spec.audioDirectory === null) return []
   return spec.audio.map((profile) =>
-    place(literal(audioFilePath(spec, profile)), AUDIO[AUDIO_EXTENSIONS[profile.codec] as keyof typeof AUDIO], [
-      'parts',
-    ]),
+    place(literal(audioFilePath(spec, profile)), [audioCodecs[profile.codec].file.contentType], ['parts']),
   )
 }
 

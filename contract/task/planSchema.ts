@@ -2,6 +2,8 @@
 // Not in charge of: making it (transcoder/plan), whether its paths are the job's (allowedOutputs.ts). A test holds it to the
 // transcoder's own types.
 import * as z from 'zod/mini'
+import { AUDIO_CODECS, AUDIO_CONTAINERS, VIDEO_CODECS } from '../codecs.ts'
+import { FILE_CONTAINERS } from '../containers.ts'
 import { warningCode } from '../warningCodes.ts'
 
 const count = z.number().check(z.int(), z.gte(0), z.lte(1e15))
@@ -25,7 +27,7 @@ const video = z.object({
   pictureHeight: count,
   barPercent: amount,
   sar: rational,
-  codec: z.enum(['h264', 'hevc', 'mpeg2']),
+  codec: z.enum(VIDEO_CODECS),
   quality: z.enum(['good', 'better', 'best']),
   mode: z.enum(['cbr', 'vbr', 'qvbr']),
   bitrateKbps: amount,
@@ -52,7 +54,7 @@ const channelName = z.string().check(z.regex(/^([A-Z]{2,4}|c\d)$/))
 
 const audio = z.object({
   profile,
-  codec: z.enum(['aac', 'ac3', 'mp2']),
+  codec: z.enum(AUDIO_CODECS),
   channels: z.literal([2, 6]),
   bitrateKbps: amount,
   sampleRate: count,
@@ -189,7 +191,7 @@ export const taskPlan = z.object({
     .array(
       z.object({
         ...file,
-        container: z.enum(['mp4', 'ts']),
+        container: z.enum(FILE_CONTAINERS),
         video,
         audio: z.array(audio),
         expectedBytes: amount,
@@ -199,7 +201,7 @@ export const taskPlan = z.object({
     )
     .check(z.maxLength(16)),
   audioFiles: z
-    .array(z.object({ ...file, container: z.enum(['m4a', 'ac3', 'mp2']), audio, expectedBytes: amount }))
+    .array(z.object({ ...file, container: z.enum(AUDIO_CONTAINERS), audio, expectedBytes: amount }))
     .check(z.maxLength(8)),
   warnings: z.array(z.object({ code: warningCode, field: z.optional(z.string()), message: z.string() })),
 })

@@ -4,8 +4,8 @@
 import type { Provider } from '../stores/registry.ts'
 import type { JobConfig } from '../jobConfig.ts'
 import { schemeOf } from './inputAddress.ts'
+import { isSegmented } from '../../containers.ts'
 import { joinPath, normaliseDirectory, normalisePath } from './outputNames.ts'
-import { isSegmented } from '../requestSchema.ts'
 import { rulesOf } from '../stores/registry.ts'
 
 export interface Location {

@@ -1,7 +1,9 @@
 // In charge of: the relative path of an output below the job's destination, and what such a path may contain.
 // Not in charge of: where the destination is (the store), whether two profiles meet (outputPaths.ts).
 import { isCleanText, schemeOf } from './inputAddress.ts'
-import type { AudioCodec, AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
+import { audioCodecs } from '../../codecs.ts'
+import { containers, fileContainers } from '../../containers.ts'
+import type { AudioProfile, JobSpec, VideoProfile } from '../jobSpec.ts'
 
 /** Decision "output": null = fine, otherwise what is wrong with a relative path, as a sentence without its subject. Not its length (pathLengths.ts). */
 export function checkPath(path: string): string | null {
@@ -40,19 +42,17 @@ export function joinPath(directory: string, path: string): string {
  * both under bucket_output_path.
  */
 export function outputPath(spec: JobSpec, profile: VideoProfile, height: number): string {
-  const extension = spec.container === 'ts' ? 'ts' : 'mp4'
+  const { extension } = fileContainers[containers[spec.container].file ?? 'mp4']
   const derived = `${spec.inputName}_${profile.index}_${height}p.${extension}`
   // An address of its own bucket names the whole path (outputLocation.ts).
   if (profile.output.startsWith('/')) return profile.output.slice(1)
   return joinPath(spec.outputDirectory, profile.output === '' ? derived : normalisePath(profile.output))
 }
 
-export const AUDIO_EXTENSIONS: Record<AudioCodec, string> = { aac: 'm4a', ac3: 'ac3', mp2: 'mp2' }
-
 /** Decision "audio_output_path": `<audio_output_path>/<input name>_audio_<profile index>.<ext>`. */
 export function audioFilePath(spec: JobSpec, profile: AudioProfile): string {
   return joinPath(
     spec.audioDirectory ?? '',
-    `${spec.inputName}_audio_${profile.index}.${AUDIO_EXTENSIONS[profile.codec]}`,
+    `${spec.inputName}_audio_${profile.index}.${audioCodecs[profile.codec].file.container}`,
   )
 }

@@ -1,6 +1,6 @@
 // In charge of: rules between fields that can be judged before the source is known, and warnings about fields without effect.
 // Not in charge of: single fields (requestSchema.ts), paths (outputPaths.ts).
-import { AC3_SURROUND_ADVISED_KBPS, allowedAudioBitrates, effectiveChannels, selectedAudio } from './audioBitrates.ts'
+import { allowedAudioBitrates, effectiveChannels, selectedAudio } from './audioBitrates.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
 import {
   FLOOR_KBPS,
@@ -11,9 +11,11 @@ import {
   tooHighMessage,
   tooLowMessage,
 } from './videoBitrates.ts'
+import { AUDIO_CODECS, audioRules, codecOf, videoRules, WIRE_VIDEO_CODECS, type SegmentForm } from '../../codecs.ts'
+import { containerRules, hasHls, isSegmented, isSmooth, prefersTransportStreams } from '../../containers.ts'
 import type { Findings } from '../findings.ts'
 import { checkService } from './transportStream.ts'
-import { isSegmented, type AudioProfileFields, type Draft, type VideoProfileFields } from '../requestSchema.ts'
+import { type AudioProfileFields, type Draft, type VideoProfileFields } from '../requestSchema.ts'
 
 export function checkCombinations(draft: Draft, findings: Findings): void {
   for (const [index, profile] of draft.videoProfiles.entries()) {
@@ -106,9 +108,13 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
     const message = `${path} has no source_stream, so it produces no audio; set source_stream to the number of an audio stream of the source, counted from 1`
     findings.warn('audio_without_source_stream', `${path}.source_stream`, message)
   }
-  if (profile.dolby_digital_dialnorm && codec !== undefined && codec !== 'ac3') {
+  if (profile.dolby_digital_dialnorm && codec !== undefined && !audioRules(codec).hasDialnorm) {
     const field = `${path}.dolby_digital_dialnorm`
-    findings.warn('no_effect', field, `${field} has no effect with ${codec}; only ac3 carries a dialogue level`)
+    findings.warn(
+      'no_effect',
+      field,
+      `${field} has no effect with ${codec}; only ${AUDIO_CODECS.filter((each) => audioRules(each).hasDialnorm).join(' and ')} carries a dialogue level`,
+    )
   }
   if (codec === undefined || audio_channels === undefined) return
   const channels = effectiveChannels(audio_channels, profile.primary_audio_downmix_to_stereo)
@@ -123,7 +129,7 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
     findings.problem(
       'unsupported_combination',
       field,
-      `${codec} cannot carry ${channels} channels; use 2, or aac or ac3`,
+      `${codec} cannot carry ${channels} channels; use 2, or ${AUDIO_CODECS.filter((each) => allowedAudioBitrates(each, channels).length > 0).join(' or ')}`,
       {
         allowed: ['2'],
       },
@@ -132,12 +138,13 @@ function checkAudio(profile: Partial<AudioProfileFields>, path: string, draft: D
   }
   if (audio_bitrate === undefined) return
   const field = `${path}.audio_bitrate`
+  const advised = audioRules(codec).surroundAdvisedKbps
   const kbps = Number(audio_bitrate)
   if (!allowed.includes(kbps)) {
     const message = `audio_bitrate ${kbps} is not available for ${codec} with ${channels} channels; use one of ${allowed.join(', ')}`
     findings.problem('audio_bitrate_not_allowed', field, message, { allowed })
-  } else if (codec === 'ac3' && channels === 6 && kbps < AC3_SURROUND_ADVISED_KBPS) {
-    const message = `${field} ${kbps} is low for ac3 with 6 channels; ${AC3_SURROUND_ADVISED_KBPS} or more is advised`
+  } else if (advised !== null && channels === 6 && kbps < advised) {
+    const message = `${field} ${kbps} is low for ${codec} with 6 channels; ${advised} or more is advised`
     findings.warn('audio_bitrate_low', field, message)
   }
 }
@@ -152,9 +159,10 @@ function checkLoudness(draft: Draft, findings: Findings): void {
 
 /** Decisions "codec × container" and bucket_output_path. */
 function checkContainer(draft: Draft, findings: Findings): void {
-  const silverlight = draft.output_container === 'silverlight'
   const segmented = isSegmented(draft)
-  const kind = silverlight ? 'silverlight' : 'segmented (HLS or DASH)'
+  const kind = isSmooth(draft) ? 'silverlight' : 'segmented (HLS or DASH)'
+  // CMAF is what every HLS or DASH output can be.
+  const form = isSmooth(draft) ? 'smooth' : 'cmaf'
   const refuse = (field: string, what: string, allowed: string[]) =>
     findings.problem(
       'unsupported_combination',
@@ -165,12 +173,15 @@ function checkContainer(draft: Draft, findings: Findings): void {
       },
     )
   const video = draft.video_codec
-  if ((segmented && video === 'mpeg2') || (silverlight && video === 'hevc')) {
-    refuse('video_codec', `video_codec ${video}`, silverlight ? ['h.264'] : ['h.264', 'hevc'])
+  const hasForm = ({ segments }: { segments: readonly SegmentForm[] }) => segments.includes(form)
+  if (segmented && video !== undefined && !hasForm(videoRules(codecOf(video)))) {
+    const allowed = WIRE_VIDEO_CODECS.filter((codec) => hasForm(videoRules(codecOf(codec))))
+    refuse('video_codec', `video_codec ${video}`, allowed)
   }
   for (const [index, { audio_codec: codec }] of draft.audioProfiles.entries()) {
-    if (!((segmented && codec === 'mp2') || (silverlight && codec === 'ac3'))) continue
-    refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, silverlight ? ['aac'] : ['aac', 'ac3'])
+    if (!segmented || codec === undefined || hasForm(audioRules(codec))) continue
+    const allowed = AUDIO_CODECS.filter((each) => hasForm(audioRules(each)))
+    refuse(`audioProfiles[${index}].audio_codec`, `audio_codec ${codec}`, allowed)
   }
   const own = draft.outputProvider === undefined || draft.outputProvider === 'vendor-store'
   if (segmented && !own && !draft.bucket_output_path) {
@@ -192,8 +203,9 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
       warn(name, 'it belongs to segmented output, and this job writes single files')
   }
   const codec = draft.video_codec
-  if (draft.dynamic_range === 'source' && codec !== undefined && codec !== 'hevc') {
-    warn('dynamic_range', `${codec} is always SDR; only hevc can keep HDR`)
+  if (draft.dynamic_range === 'source' && codec !== undefined && !videoRules(codecOf(codec)).hasHdr) {
+    const capable = WIRE_VIDEO_CODECS.filter((each) => videoRules(codecOf(each)).hasHdr)
+    warn('dynamic_range', `${codec} is always SDR; only ${capable.join(' and ')} can keep HDR`)
   }
   if (draft.bucket_output_path && !segmented && draft.ladder === undefined && isUnusedDirectory(draft)) {
     warn('bucket_output_path', 'each output is a complete address')
@@ -204,7 +216,7 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
       'the output is a single file, which carries its audio itself unless audio_output_path stores it',
     )
   }
-  if (draft.scte35_passthough === true && draft.output_container === 'mp4' && !segmented) {
+  if (draft.scte35_passthough === true && containerRules(draft.output_container)?.file === 'mp4' && !segmented) {
     warn('scte35_passthough', 'an mp4 file cannot carry cues; use ts')
   }
   if (
@@ -219,8 +231,8 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
   if (draft.ladder !== undefined && draft.allow_upscaling === true) {
     warn('allow_upscaling', 'the rungs of ladder "auto" are never larger than the source')
   }
-  if (draft.video_codec === 'mpeg2' && (draft.h264_quality ?? 'good') !== 'good') {
-    warn('h264_quality', 'mpeg2 has one encoder setting; a higher video_bitrate makes it better')
+  if (codec !== undefined && !videoRules(codecOf(codec)).hasQualities && (draft.h264_quality ?? 'good') !== 'good') {
+    warn('h264_quality', `${codec} has one encoder setting; a higher video_bitrate makes it better`)
   }
   const pid = draft.scte35_pid_remap
   if (pid !== undefined && pid !== -1) {
@@ -238,10 +250,10 @@ function warnWithoutEffect(draft: Draft, findings: Findings): void {
 
 /** Whether some output can be a transport stream; a source may still make it CMAF (transcoder/plan/packagingPlan.ts). */
 function hasTransportStreams(draft: Draft, segmented: boolean): boolean {
-  const { output_container: container, video_codec: codec, segmented_output_dash: dash } = draft
-  if (!segmented) return container === 'ts'
-  const isHls = container === 'hls' || draft.segmented_output_hls === true
-  return isHls && codec !== 'hevc' && (container === 'ts' || (container === 'hls' && dash !== true))
+  const { output_container: container, video_codec: codec } = draft
+  if (!segmented) return containerRules(container)?.file === 'ts'
+  const isCarried = codec === undefined || videoRules(codecOf(codec)).segments.includes('ts')
+  return isCarried && hasHls(draft) && prefersTransportStreams(draft)
 }
 
 function isUnusedDirectory({ videoProfiles }: Draft): boolean {

@@ -2,12 +2,14 @@
 // Not in charge of: derived names (outputNames.ts), how long they may be (pathLengths.ts), the store behind them.
 import { type Provider } from '../stores/registry.ts'
 import { schemeOf } from '../paths/inputAddress.ts'
+import { isSegmented } from '../../containers.ts'
 import { directoryOf, isMarked, pathOf, rootOf, splitLocation } from '../paths/outputLocation.ts'
-import { AUDIO_EXTENSIONS, checkPath, joinPath, normalisePath } from '../paths/outputNames.ts'
+import { audioCodecs } from '../../codecs.ts'
+import { checkPath, joinPath, normalisePath } from '../paths/outputNames.ts'
 import { checkPathLengths } from './pathLengths.ts'
 import type { Findings } from '../findings.ts'
 import { redactAddress, showValue } from '../redact.ts'
-import { isSegmented, type Draft } from '../requestSchema.ts'
+import { type Draft } from '../requestSchema.ts'
 import { parseRoot, rulesOf } from '../stores/registry.ts'
 
 /** Decision "output": a wrong path, a foreign scheme, two outputs at one key, or output = input is a 400, never another store. */
@@ -65,7 +67,7 @@ function audioFileLike(key: string, provider: Provider, draft: Draft): string | 
   const place = directory === '' ? '' : `${directory}/`
   const match = /^[^/]*_audio_(\d)\.([a-z0-9]+)$/.exec(key.startsWith(place) ? key.slice(place.length) : '/')
   const profile = draft.audioProfiles[Number(match?.[1])]
-  if (profile?.audio_codec === undefined || match?.[2] !== AUDIO_EXTENSIONS[profile.audio_codec]) return null
+  if (profile?.audio_codec === undefined || match?.[2] !== audioCodecs[profile.audio_codec].file.container) return null
   return `audioProfiles[${match[1]}]`
 }
 

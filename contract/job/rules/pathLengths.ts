@@ -3,12 +3,13 @@
 // Not in charge of: what a path may contain (outputNames.ts, outputPaths.ts), the exact names (outputNames.ts, allowedOutputs.ts).
 import type { Provider } from '../stores/registry.ts'
 import { utf8Length } from '../paths/inputAddress.ts'
+import { isSegmented, isSmooth } from '../../containers.ts'
 import { directoryOf, pathOf, renditionOutput, rootOf, splitLocation } from '../paths/outputLocation.ts'
 import { MAX_LENGTH, OUTPUT_PATH_BYTES } from '../../limits.ts'
 import { joinPath, normalisePath } from '../paths/outputNames.ts'
 import { packageName, renditionDirectory } from './segmentedOutput.ts'
 import type { Findings } from '../findings.ts'
-import { isSegmented, type Draft } from '../requestSchema.ts'
+import { type Draft } from '../requestSchema.ts'
 import { attemptDirectory } from '../../task/protocol.ts'
 
 /** The longest of each name that the service makes; each stands for all of its kind. */
@@ -102,7 +103,7 @@ function segmented(draft: Draft, provider: Provider, directory: string, below: (
   const times = directory !== '' && !directory.includes('/') ? 2 : 1
   const named = [
     ...(draft.create_tar_file === true ? [below(`${name}.tar`)] : []),
-    ...(draft.output_container === 'silverlight' ? [below(`${name}.ism/${LONGEST.fragment}`)] : []),
+    ...(isSmooth(draft) ? [below(`${name}.ism/${LONGEST.fragment}`)] : []),
   ].map((each): Wanted => ({ ...each, times }))
   return [...renditions, ...audio, below(LONGEST.captions), ...named]
 }

@@ -1,10 +1,12 @@
 // In charge of: the directories of segmented output, and what cannot be together in it.
 // Not in charge of: rules of codecs and fields (combinations.ts), what the source makes of it (transcoder/plan/packagingPlan.ts).
 import { schemeOf } from '../paths/inputAddress.ts'
+import { codecOf, videoRules } from '../../codecs.ts'
+import { containerRules, hasHls, isSegmented, prefersTransportStreams } from '../../containers.ts'
 import { renditionOutput } from '../paths/outputLocation.ts'
 import { normalisePath } from '../paths/outputNames.ts'
 import type { Findings } from '../findings.ts'
-import { isSegmented, type Draft } from '../requestSchema.ts'
+import { type Draft } from '../requestSchema.ts'
 import type { JobSpec } from '../jobSpec.ts'
 import { rulesOf } from '../stores/registry.ts'
 
@@ -34,9 +36,9 @@ export function checkPackaging(draft: Draft, body: Record<string, unknown>, find
   }
   checkDirectories(draft, findings)
   warnAudio(draft, body, findings)
-  const hls = draft.output_container === 'hls' || draft.segmented_output_hls === true
+  const hls = hasHls(draft)
   const dash = draft.segmented_output_dash === true
-  if (draft.output_container === 'ts' && !hls)
+  if (containerRules(draft.output_container)?.file === 'ts' && !hls)
     findings.warn('no_effect', 'output_container', 'output_container ts has no effect: DASH has fragmented MP4 (CMAF)')
   if (hls || dash) return
   for (const field of ['program_start_time', 'scte35_passthough'] as const)
@@ -84,12 +86,15 @@ function checkDirectories(draft: Draft, findings: Findings): void {
 /** Decision "master_variant_mode": DASH always separates; fragments of one track each are what CMAF is. */
 function warnAudio(draft: Draft, body: Record<string, unknown>, findings: Findings): void {
   const asked = body['master_variant_mode'] === false || body['separate_audio'] === false
+  const { video_codec: codec, output_container: container } = draft
   const muxed =
-    draft.video_codec === 'h.264' &&
-    (draft.output_container === 'hls' || (draft.output_container === 'ts' && draft.segmented_output_hls === true))
+    codec !== undefined &&
+    videoRules(codecOf(codec)).segments.includes('ts') &&
+    hasHls(draft) &&
+    prefersTransportStreams({ output_container: container })
   if (!asked || (muxed && draft.segmented_output_dash !== true)) return
   const where =
-    muxed && draft.output_container === 'ts'
+    muxed && prefersTransportStreams(draft)
       ? 'in DASH, while HLS has it inside its segments'
       : 'anyway: CMAF, DASH and Smooth Streaming require it'
   findings.warn('no_effect', 'master_variant_mode', `master_variant_mode false: audio is separate ${where}`)

@@ -1,8 +1,9 @@
 // In charge of: rules of the fields that say how a transport stream is signalled: ts_profile, names, identifiers, PIDs.
 // Not in charge of: their ranges (requestSchema.ts), the PID of cues that the source has (transcoder/plan/streams/cuePlan.ts).
+import { containerRules, isSegmented } from '../../containers.ts'
 import { DEFAULT_MAP_PID, DEFAULT_VIDEO_PID, STREAM_PID } from '../../limits.ts'
 import type { Findings } from '../findings.ts'
-import { isSegmented, type Draft } from '../requestSchema.ts'
+import { type Draft } from '../requestSchema.ts'
 
 const NAMES = [
   'ts_profile',
@@ -17,7 +18,7 @@ const NAMES = [
 
 export function checkService(draft: Draft, findings: Findings): void {
   const given = NAMES.filter((name) => draft[name] !== undefined && draft[name] !== '')
-  if (draft.output_container !== 'ts' || isSegmented(draft)) {
+  if (containerRules(draft.output_container)?.file !== 'ts' || isSegmented(draft)) {
     for (const name of given)
       findings.warn('no_effect', name, `${name} has no effect: it belongs to ts files, and this job writes none`)
     return

@@ -1,6 +1,6 @@
 // In charge of: the decoder's buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and 2.14; ETSI TS 101 154; ATSC A/53-3).
 // Not in charge of: keeping to them (streamQueue.ts).
-import type { AudioCodec, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 
 /** Of one elementary stream. */
 export interface Limits {

@@ -2,7 +2,7 @@
 // (T-STD, ISO/IEC 13818-1, 2.4.2), with the clock where it is due, at a constant rate or at the lowest that will do.
 // Not in charge of: taking the encoder's stream apart (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the packets (packetWriter.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
-import type { AudioCodec, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import { codecStringOf } from '../video/annexB.ts'
 import { withCueStream } from '../scte35/cueStream.ts'
 import { joined } from '../concatBytes.ts'

@@ -2,7 +2,7 @@
 // Not in charge of: what comes before the outputs (ffmpegArgs.ts), the encoders (encoderArgs.ts), where segments end (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncoder, videoEncoder } from './encoderArgs.ts'
-import type { AudioCodec } from '#contract/job/jobSpec.ts'
+import type { AudioCodec } from '#contract/codecs.ts'
 import { videoPad } from '../streams/programSelection.ts'
 import type { AudioPlan, Plan, RenditionPlan, SegmentForm, VideoPlan } from '../model/plan.ts'
 

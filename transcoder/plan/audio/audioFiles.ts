@@ -1,7 +1,7 @@
 // In charge of: audio_output_path: each audio profile as a file of its own, beside the outputs that carry it.
 // Not in charge of: how a profile sounds (audioTracks.ts).
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
-import type { AudioCodec } from '#contract/job/jobSpec.ts'
+import type { AudioCodec } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
 import type { AudioFilePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'

@@ -1,7 +1,8 @@
 // In charge of: the measured constants behind an estimate: CPU time per picture, how well cores are used, prices.
 // Not in charge of: putting them together (costModel.ts).
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import type { Quality, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { VideoCodec } from '#contract/codecs.ts'
+import type { Quality } from '#contract/job/jobSpec.ts'
 
 /**
  * Seconds of one CPU per million pixels. Measured on 100 pictures of 720p (a fractal zoom, and a test card under noise) with

@@ -1,7 +1,8 @@
 // In charge of: the complete plan of one task. No field is optional: what was open in the job is decided here.
 // Not in charge of: deciding (planJob.ts), spelling it as argv (ffmpegArgs.ts), running it (transcoder/pipeline/runTask.ts).
+import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
-import type { AudioCodec, BitrateMode, Quality, ServiceSpec, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { BitrateMode, Quality, ServiceSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
 import type { Rational } from '../../formats/rational.ts'

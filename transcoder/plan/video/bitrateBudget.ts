@@ -1,6 +1,7 @@
 // In charge of: sizes that are known before encoding: buffer model, multiplex rate, header reserve, file size.
 // Not in charge of: the minimum bitrate (contract/job/rules/videoBitrates.ts).
-import type { BitrateMode, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { VideoCodec } from '#contract/codecs.ts'
+import type { BitrateMode } from '#contract/job/jobSpec.ts'
 import type { AudioPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 

@@ -2,7 +2,8 @@
 // Not in charge of: how a rung is planned (planJob.ts, as any video profile), what its files are called (contract/job/paths/outputNames.ts).
 import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
-import type { JobSpec, VideoCodec, VideoProfile } from '#contract/job/jobSpec.ts'
+import type { VideoCodec } from '#contract/codecs.ts'
+import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from './frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'

@@ -1,10 +1,10 @@
 // In charge of: the parts of the form and what they share: source, preset and settings on one side, what becomes of them on
 // the other; and leading to the first thing that is not right. Not in charge of: single parts.
+import { isSegmented } from '#contract/containers.ts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { builtInPresets } from '#contract/job/builtInPresets.ts'
 import type { Preset } from '#contract/api/answers.ts'
 import type { Problem } from '#contract/errors.ts'
-import { isSegmented } from '#contract/job/requestSchema.ts'
 import { ApiError, listPresets } from '../api/api.ts'
 import { asError, type Failure } from '../parts/notice.tsx'
 import { currentTransfers, useTransfers } from '../transfers/store.ts'
@@ -154,7 +154,15 @@ export function Form({ initial, chosen: before, from }: FormProps) {
             body={body}
             problems={problems}
             onChange={change}
-            planned={estimate ? plannedProfiles(estimate, isSegmented(body), body['output_container']) : []}
+            planned={
+              estimate
+                ? plannedProfiles(
+                    estimate,
+                    isSegmented({ ...body, output_container: body['output_container'] }),
+                    body['output_container'],
+                  )
+                : []
+            }
           />
           <ManagePresets
             body={body}

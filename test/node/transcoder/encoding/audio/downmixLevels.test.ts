@@ -1,7 +1,7 @@
 // Levels of every channel in stereo and 5.1, decoded: one table for every codec, order of profiles and version of ffmpeg.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AudioCodec } from '#contract/job/jobSpec.ts'
+import type { AudioCodec } from '#contract/codecs.ts'
 import { ffmpeg, probeFile, workspace } from '../../../../support/media/media.ts'
 import { job, rendition, track } from '../../../../support/transcoder/jobSpecs.ts'
 import { encode } from '../../../../support/media/encodeJob.ts'

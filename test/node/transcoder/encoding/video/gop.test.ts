@@ -1,6 +1,7 @@
 // GOPs as a packager sees them: every key frame in its place, closed, anchors ip_distance apart. Checked by decoding.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JobSpec, VideoCodec } from '#contract/job/jobSpec.ts'
+import type { VideoCodec } from '#contract/codecs.ts'
+import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { ffmpeg, frames, makeClip, packets, stream, workspace } from '../../../../support/media/media.ts'
 import { job, rendition } from '../../../../support/transcoder/jobSpecs.ts'
 import { encode } from '../../../../support/media/encodeJob.ts'

@@ -1,0 +1,62 @@
+// In charge of: what each output_container stands for: the single file that it is, or the segments that it implies.
+// Not in charge of: what codecs fit (codecs.ts), segmented output as a whole (job/rules/segmentedOutput.ts).
+
+/** Single files with video. */
+export const fileContainers = {
+  ts: { extension: 'ts', contentType: 'video/mp2t' },
+  mp4: { extension: 'mp4', contentType: 'video/mp4' },
+} as const
+
+export type FileContainer = keyof typeof fileContainers
+export const FILE_CONTAINERS = Object.keys(fileContainers) as FileContainer[]
+
+interface ContainerRules {
+  /** What the output is without flags of segmented output; null = always segmented. */
+  file: FileContainer | null
+  /** The kind of segmented output that the container means by itself. */
+  implies: 'hls' | 'smooth' | null
+  /** Whether HLS segments are transport streams where the codecs allow it: always, or unless DASH shares them. */
+  transportStreams: 'always' | 'without_dash' | 'never'
+}
+
+/** By output_container, in the order in which documentation and messages list them. */
+export const containers = {
+  ts: { file: 'ts', implies: null, transportStreams: 'always' },
+  mp4: { file: 'mp4', implies: null, transportStreams: 'never' },
+  hls: { file: null, implies: 'hls', transportStreams: 'without_dash' },
+  silverlight: { file: null, implies: 'smooth', transportStreams: 'never' },
+} as const satisfies Record<string, ContainerRules>
+
+export type Container = keyof typeof containers
+export const CONTAINERS = Object.keys(containers) as Container[]
+
+/** A job, or as much of it as could be read. */
+interface Segmentation {
+  output_container?: unknown
+  segmented_output_hls?: unknown
+  segmented_output_dash?: unknown
+}
+
+export function containerRules(container: unknown): ContainerRules | null {
+  return CONTAINERS.includes(container as Container) ? containers[container as Container] : null
+}
+
+/** Whether the outputs are segmented: by container or by flag. */
+export function isSegmented(job: Segmentation): boolean {
+  return isSmooth(job) || hasHls(job) || job.segmented_output_dash === true
+}
+
+export function hasHls(job: Segmentation): boolean {
+  return containerRules(job.output_container)?.implies === 'hls' || job.segmented_output_hls === true
+}
+
+/** [MS-SSTR] */
+export function isSmooth(job: Segmentation): boolean {
+  return containerRules(job.output_container)?.implies === 'smooth'
+}
+
+/** Whether HLS segments are to be transport streams; codecs may need another form. */
+export function prefersTransportStreams(job: Segmentation): boolean {
+  const wish = containerRules(job.output_container)?.transportStreams ?? 'never'
+  return wish === 'always' || (wish === 'without_dash' && job.segmented_output_dash !== true)
+}
