@@ -1,7 +1,10 @@
 // In charge of: what each codec allows: its names, bitrates, sizes, audio channels, and the outputs that can carry it.
-// Not in charge of: how it is encoded (transcoder/plan/codecs.ts), how streams of it are read (transcoder/formats/mpegts/codecs.ts).
+// Not in charge of: how it is encoded (transcoder/plan/codecs.ts), how streams of it are read (transcoder/formats/codecs.ts).
 
-/** What segments can be: fragmented MP4, transport streams, [MS-SSTR]. */
+/**
+ * What segments can be. cmaf: fragmented MP4 with an init segment (ISO/IEC 23000-19). ts: MPEG-2 transport streams. smooth:
+ * fragments of [MS-SSTR], whose clients make the init segment themselves.
+ */
 export type SegmentForm = 'cmaf' | 'ts' | 'smooth'
 
 /** The highest bitrate that a conforming stream of that size may have. */

@@ -9,6 +9,7 @@ import { shareFilters } from '../plan/argv/filterGraph.ts'
 import { CEILING_DB, gainsToTry, soundsToMeasure } from '../plan/audio/loudnessGain.ts'
 import type { MeasuredLoudness, MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { ChannelMix } from '../plan/model/channelMix.ts'
+import { isDolbyDigital } from '../plan/codecs.ts'
 import { audioPad, pidsOf } from '../plan/streams/programSelection.ts'
 import { deepProbe, looksDeeper } from '../plan/streams/audioStreamCount.ts'
 
@@ -96,7 +97,7 @@ function listeningArgs(
   threads: number,
 ): string[] {
   const compressed = media.audio.some(
-    ({ number, codec }) => branches.some(({ stream }) => stream === number) && ['ac3', 'eac3'].includes(codec),
+    ({ number, codec }) => branches.some(({ stream }) => stream === number) && isDolbyDigital({ codec }),
   )
   const graph = [...new Set(branches.map(({ stream }) => stream))].flatMap((stream) =>
     shareFilters(

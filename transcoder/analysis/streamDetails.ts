@@ -4,15 +4,17 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { audioCodecs, type VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { readAc3Header } from '../formats/ac3.ts'
 import { readBrightness } from './hdrMetadata.ts'
 import { captionChannels } from '../formats/cea/channelScan.ts'
-import { hasSeveralMessages, readUserData, type PictureCodec } from '../formats/video/userData.ts'
+import { hasSeveralMessages, readUserData } from '../formats/video/userData.ts'
 import { inputFlags } from '../ffmpeg/inputAllowlist.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { runFfmpeg, type Programs } from '../ffmpeg/run.ts'
 import { readCommonRate } from './commonFrameRate.ts'
+import { isDolbyDigital, videoCodecOfSource } from '../plan/codecs.ts'
 import { isDownmixed } from '../plan/audio/downmix.ts'
 import { wantsHdr } from '../plan/video/hdr.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../plan/model/mediaInfo.ts'
@@ -79,11 +81,11 @@ export async function inspect(
 
 /** One frame tells it: levels are a property of the programme. */
 function isHeaderWanted(spec: JobSpec, stream: AudioStream): boolean {
-  if (!['ac3', 'eac3'].includes(stream.codec)) return false
+  if (!isDolbyDigital(stream)) return false
   return spec.audio.some(
     ({ sourceStream, codec, dialnorm, channels }) =>
       sourceStream === stream.number &&
-      ((codec === 'ac3' && dialnorm === 0) || (channels === 2 && isDownmixed(stream))),
+      ((audioCodecs[codec].hasDialnorm && dialnorm === 0) || (channels === 2 && isDownmixed(stream))),
   )
 }
 
@@ -104,12 +106,13 @@ async function extractPictures(
   pad: string,
   stream: VideoStream,
   places: Places,
-): Promise<{ pictures: Uint8Array; codec: PictureCodec } | null> {
-  const kind = elementary[stream.codec]
-  if (kind === undefined) return null
+): Promise<{ pictures: Uint8Array; codec: VideoCodec } | null> {
+  const codec = videoCodecOfSource(stream.codec)
+  if (codec === null) return null
   const early = (await places.early) ?? null
-  if (early !== null) return { pictures: early, codec: kind.codec }
-  return { pictures: await extract(engine, input, picturesOf(pad, kind.format), places), codec: kind.codec }
+  if (early !== null) return { pictures: early, codec }
+  // ffmpeg's muxer of the codec's name writes it with start codes.
+  return { pictures: await extract(engine, input, picturesOf(pad, stream.codec), places), codec }
 }
 
 function picturesOf(pad: string, format: string): string[] {
@@ -133,13 +136,6 @@ export async function beginPictures(engine: Programs, url: string, places: Place
   } catch {
     return null
   }
-}
-
-/** Codecs whose pictures carry user data, and ffmpeg's muxer that writes them with start codes. */
-const elementary: Record<string, { codec: PictureCodec; format: string }> = {
-  h264: { codec: 'h264', format: 'h264' },
-  hevc: { codec: 'hevc', format: 'hevc' },
-  mpeg2video: { codec: 'mpeg2', format: 'mpeg2video' },
 }
 
 /**

@@ -51,9 +51,13 @@ export async function readRecord(path: string, env: Record<string, string | unde
   return record.engine
 }
 
+/** What decides which programs are accepted: the questions, and the encoders that codecs need. */
+const QUESTIONS = ['locate.ts', '../plan/codecs.ts']
+
 async function questions(): Promise<string> {
-  const source = await readFile(new URL('locate.ts', import.meta.url))
-  return createHash('sha256').update(source).digest('hex')
+  const hash = createHash('sha256')
+  for (const source of QUESTIONS) hash.update(await readFile(new URL(source, import.meta.url)))
+  return hash.digest('hex')
 }
 
 async function witness(path: string): Promise<Witness> {

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onPath, type Cell } from './sandbox.ts'
+import { audioEncodings, videoEncodings } from '../plan/codecs.ts'
 import type { EngineFeatures } from '../plan/model/engineFeatures.ts'
 import { FfprobeError, runFfprobe } from './run.ts'
 
@@ -25,7 +26,7 @@ const SIX = [58, 0] as const
 const SEVEN = [59, 0] as const
 
 const needed = {
-  encoders: ['libx264', 'libx265', 'mpeg2video', 'aac', 'ac3', 'mp2'],
+  encoders: [...Object.values(videoEncodings), ...Object.values(audioEncodings)].map(({ encoder }) => encoder),
   filters: [
     'scale',
     'aresample',

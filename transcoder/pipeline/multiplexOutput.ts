@@ -5,16 +5,15 @@ import { open } from 'node:fs/promises'
 import type { Warning } from '#contract/errors.ts'
 import type { ServiceSpec } from '#contract/job/jobSpec.ts'
 import { TaskError } from '#contract/taskError.ts'
+import { videoStreams } from '../formats/codecs.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { Multiplexer, type MultiplexOptions } from '../formats/tsMultiplexer/multiplexer.ts'
 import { toNumber } from '../formats/rational.ts'
 import type { OutputPlan, Plan, VideoPlan } from '../plan/model/plan.ts'
 
-/** EN 300 468, table 89: television, in MPEG-2, H.264 or HEVC, and from 720 lines on in high definition. */
+/** EN 300 468, table 89: 720p and larger is high definition. */
 function serviceType({ codec, height }: Pick<VideoPlan, 'codec' | 'height'>): number {
-  if (codec === 'hevc') return 0x1f
-  if (codec === 'h264') return height >= 720 ? 0x19 : 0x16
-  return height >= 720 ? 0x11 : 0x01
+  return videoStreams[codec].serviceTypes[height >= 720 ? 'hd' : 'sd']
 }
 
 /** Of a plan that was made before it said so. */
@@ -48,7 +47,7 @@ export function multiplexOptions(plan: Plan, output: OutputPlan, cues: readonly 
       maxKbps: video.maxKbps,
       bufferBits: video.bufferBits,
       framesPerSecond: toNumber(video.frameRate),
-      hasHrd: video.codec !== 'mpeg2' && video.mode === 'cbr',
+      hasHrd: videoStreams[video.codec].hasHrd && video.mode === 'cbr',
     },
     audio,
     profile: service.profile,

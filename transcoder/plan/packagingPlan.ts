@@ -1,12 +1,15 @@
 // In charge of: segmented output: which renditions there are, in which forms, where each segment ends.
 // Not in charge of: how a rendition's pictures look (planJob.ts), spelling it as argv (argv/segmentArgs.ts), cutting (transcoder/segmenter).
+import { audioRules, videoRules } from '#contract/codecs.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import { packageName, renditionDirectory } from '#contract/job/rules/segmentedOutput.ts'
 import type { PackagingSpec } from '#contract/job/jobSpec.ts'
 import type { Rational } from '../formats/rational.ts'
-import type { AudioPlan, PackagingPlan, RenditionPlan, SegmentForm, VideoPlan } from './model/plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
+import type { AudioPlan, PackagingPlan, RenditionPlan, VideoPlan } from './model/plan.ts'
 import type { PlanContext } from './planContext.ts'
 import { ratio, toNumber } from '../formats/rational.ts'
+import { videoCodecOfSource } from './codecs.ts'
 import { planTextTracks } from './streams/textSubtitles.ts'
 import { planThumbnails } from './video/thumbnailPlan.ts'
 
@@ -19,8 +22,6 @@ export interface PlannedProfile {
   audio: AudioPlan[]
 }
 
-/** Codecs that can carry captions in their pictures. */
-const CAPTIONED = new Set(['h264', 'hevc', 'mpeg2video'])
 /** Seconds below which a snapped length is the same. */
 const SAME_SECONDS = 1e-6
 /** 6 s at 29.97 frames per second are 6.006 s: no news to someone who did not ask for 6 s. */
@@ -88,7 +89,7 @@ export function planPackaging(
     textTracks:
       spec.closedCaptions === true &&
       media.video?.closedCaptions === true &&
-      CAPTIONED.has(media.video.codec) &&
+      videoCodecOfSource(media.video.codec) !== null &&
       (hls !== null || packaging.dash),
     subtitles: planTextTracks(spec, media),
     captionChannels: media.video?.captionChannels ?? [],
@@ -136,13 +137,13 @@ function hlsForm(
 ): PackagingPlan['hls'] {
   if (!packaging.hls) return null
   if (!packaging.preferTransportStream) return 'cmaf'
-  const ac3 = profiles.some(({ audio }) => audio.some((track) => track.codec === 'ac3'))
-  const reason =
-    context.spec.videoCodec !== 'h264'
-      ? 'HLS carries hevc in these only'
-      : separate && ac3
-        ? 'separate ac3 is carried in these'
-        : null
+  const alone = profiles.flatMap(({ audio }) => audio.filter(({ codec }) => !audioRules(codec).isSegmentedAlone))
+  const codec = context.spec.videoCodec
+  const reason = !videoRules(codec).segments.includes('ts')
+    ? `HLS carries ${videoRules(codec).wire} in these only`
+    : separate && alone[0] !== undefined
+      ? `separate ${alone[0].codec} is carried in these`
+      : null
   if (reason === null) return 'ts'
   context.warn({
     code: 'segments_are_cmaf',

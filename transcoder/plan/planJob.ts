@@ -1,6 +1,7 @@
 // In charge of: turning a job and a probed source into a complete plan, or into the one reason why it cannot be done.
 // Not in charge of: the wire (contract/job/validateJob.ts), argv (argv/ffmpegArgs.ts).
 import type { Warning } from '#contract/errors.ts'
+import { containers, fileContainers } from '#contract/containers.ts'
 import { outputPath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudio, warnSilentProfiles } from './audio/audioTracks.ts'
@@ -12,6 +13,7 @@ import { CUE_KBPS, planCues, requireFreePid, spliceFrames, type SourceCues } fro
 import { toNumber } from '../formats/rational.ts'
 import { outputLength, outputStart, videoOffset } from './streams/outputTiming.ts'
 import { isUntouched, outputColor, readPicture, withoutConversion } from './video/color.ts'
+import { isDolbyDigital } from './codecs.ts'
 import { planGeometry, upright } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
@@ -32,8 +34,6 @@ import { checkStreamCount, looksDeeper } from './streams/audioStreamCount.ts'
 import { settle } from './resolveSpec.ts'
 import { FILM_RATE, outputScan, sourceScan, type SourceScan } from './video/interlacing.ts'
 
-const contentTypes = { mp4: 'video/mp4', ts: 'video/mp2t' } as const
-
 /**
  * Decides everything about a task. `found` are the source's cues, where they were asked for.
  * Throws TaskError; what was changed or left out is in `warnings`.
@@ -51,7 +51,7 @@ export function planJob(
   const spec = settle(request)
   const context = request.withSpec(spec)
   // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
-  const container = spec.container === 'ts' && spec.packaging === null ? 'ts' : 'mp4'
+  const container = (spec.packaging === null ? containers[spec.container].file : null) ?? 'mp4'
   if (video === null) return planWithoutVideo(context)
 
   const source = upright(video)
@@ -106,7 +106,7 @@ export function planJob(
       profile: profile.index,
       path: outputPath(spec, profile, profile.rung ?? plan.height),
       container,
-      contentType: contentTypes[container],
+      contentType: fileContainers[container].contentType,
       video: plan,
       audio,
       durationSeconds,
@@ -138,9 +138,7 @@ export function planJob(
     picture,
     fields: scan.fields,
     scaler: features.zscale ? 'zscale' : 'scale',
-    disableDrc: media.audio.some(
-      (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
-    ),
+    disableDrc: media.audio.some((stream) => sourceAudio.includes(stream.number) && isDolbyDigital(stream)),
     deepProbe: looksDeeper(spec, media),
     hevcCaptionsOption: features.hevcCaptions,
     cues,

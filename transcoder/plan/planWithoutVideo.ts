@@ -3,6 +3,7 @@
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import { warnSilentProfiles } from './audio/audioTracks.ts'
 import { planAudioFiles } from './audio/audioFiles.ts'
+import { isDolbyDigital } from './codecs.ts'
 import { leftOut } from './streams/droppedStreams.ts'
 import type { MediaInfo } from './model/mediaInfo.ts'
 import type { Plan, SourcePicture } from './model/plan.ts'
@@ -63,9 +64,7 @@ export function planWithoutVideo(context: PlanContext): Plan {
     picture: NO_PICTURE,
     fields: { parity: 'auto', frames: 'interlaced', clearFlag: false },
     scaler: 'scale',
-    disableDrc: media.audio.some(
-      (stream) => sourceAudio.includes(stream.number) && ['ac3', 'eac3'].includes(stream.codec),
-    ),
+    disableDrc: media.audio.some((stream) => sourceAudio.includes(stream.number) && isDolbyDigital(stream)),
     deepProbe: looksDeeper(spec, media),
     hevcCaptionsOption: context.features.hevcCaptions,
     cues: null,

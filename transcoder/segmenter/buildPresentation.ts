@@ -8,7 +8,8 @@ import type {
   Presentation,
   VideoTrack,
 } from '../manifests/presentation/presentation.ts'
-import type { AudioPlan, ColorTags, PackagingPlan, SegmentForm } from '../plan/model/plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
+import type { AudioPlan, ColorTags, PackagingPlan } from '../plan/model/plan.ts'
 import type { TakenSegment } from './segmentWriter.ts'
 import type { TakenRendition } from './segmentCheck.ts'
 

@@ -3,7 +3,8 @@
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { UploadRequest } from '#contract/task/protocol.ts'
 import { smoothBitrates, smoothFragment } from '../manifests/smoothManifest.ts'
-import type { PackagingPlan, Plan, RenditionPlan, SegmentForm } from '../plan/model/plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
+import type { PackagingPlan, Plan, RenditionPlan } from '../plan/model/plan.ts'
 import type { Takings } from './segmentWriter.ts'
 
 /** Where the source does not say how long it is: half a day, for the size of the tar's parts. */

@@ -2,7 +2,8 @@
 // Not in charge of: expectations.
 import { copyFile } from 'node:fs/promises'
 import { captionChannels } from '../../../transcoder/formats/cea/channelScan.ts'
-import { readUserData, type PictureCodec } from '../../../transcoder/formats/video/userData.ts'
+import type { VideoCodec } from '#contract/codecs.ts'
+import { readUserData } from '../../../transcoder/formats/video/userData.ts'
 import { ffmpeg, workspace } from '../media/media.ts'
 
 export interface Cue {
@@ -32,7 +33,7 @@ export async function captionsOf(path: string): Promise<Cue[]> {
 }
 
 /** Our own reader on what was written: the channels, and whether any caption data is left. */
-export async function carried(path: string, codec: PictureCodec): Promise<{ pictures: number; channels: string[] }> {
+export async function carried(path: string, codec: VideoCodec): Promise<{ pictures: number; channels: string[] }> {
   const format = codec === 'mpeg2' ? 'mpeg2video' : codec
   const { captions } = readUserData(await ffmpeg(['-i', path, '-map', '0:V:0', '-c', 'copy', '-f', format, '-']), codec)
   return { pictures: captions.length, channels: captionChannels(captions) }

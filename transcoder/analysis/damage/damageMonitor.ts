@@ -2,6 +2,7 @@
 // source has more of it than the job allows.
 // Not in charge of: reading ffmpeg's lines (ffmpegMessages.ts), the sentences (damageReport.ts).
 import type { TaskError } from '#contract/taskError.ts'
+import { audioEncodings, videoEncodings } from '../../plan/codecs.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../plan/model/mediaInfo.ts'
 import type { AudioPlan, Plan } from '../../plan/model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -328,7 +329,10 @@ function readingOf(media: MediaInfo, plan: Plan): Reading {
     ...plan.outputs.map(({ video }) => video.codec),
     ...(plan.packaging?.renditions ?? []).flatMap(({ video }) => video?.codec ?? []),
   ]
-  const encoders = new Set([...videos.map((codec) => encoderNames[codec]), ...tracksOf(plan).map(({ codec }) => codec)])
+  const encoders = new Set([
+    ...videos.map((codec) => videoEncodings[codec].encoder),
+    ...tracksOf(plan).map(({ codec }) => audioEncodings[codec].encoder),
+  ])
   const names = usedStreams(media, plan).flatMap(({ codec }) => [codec, ...(decoderNames[codec] ?? [])])
   return {
     format: media.formats.join(','),
@@ -336,7 +340,6 @@ function readingOf(media: MediaInfo, plan: Plan): Reading {
   }
 }
 
-const encoderNames = { h264: 'libx264', hevc: 'libx265', mpeg2: 'mpeg2video' } as const
 const decoderNames: Record<string, readonly string[]> = {
   av1: ['libdav1d', 'libaom-av1'],
   vp8: ['libvpx'],

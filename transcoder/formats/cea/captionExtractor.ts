@@ -2,10 +2,11 @@
 // Not in charge of: what they say (captionDecoder.ts), where the stream comes from (plan/argv/segmentArgs.ts).
 import { joined } from '../concatBytes.ts'
 import { pesStamps, ticksBetween, TICKS_PER_SECOND, type Stamps } from '../mpegts/clock.ts'
+import { videoCodecOf, type VideoCodec } from '../codecs.ts'
 import { PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { readPat, readPmt } from '../mpegts/programTables.ts'
-import { readUserData, type PictureCodec } from '../video/userData.ts'
+import { readUserData } from '../video/userData.ts'
 
 export interface CaptionedPicture {
   /** Seconds; 0 = the clock's `origin`. May be negative for what lies before. */
@@ -14,8 +15,6 @@ export interface CaptionedPicture {
   bytes: Uint8Array
 }
 
-/** stream_type (ISO/IEC 13818-1, table 2-34). */
-const CODECS: Record<number, PictureCodec> = { 0x02: 'mpeg2', 0x1b: 'h264', 0x24: 'hevc' }
 /** Of one coded picture. Larger ones are no pictures. */
 const LARGEST_PICTURE = 32 * 1024 * 1024
 /** H.264 and HEVC reorder 16 pictures at most, of two fields each. */
@@ -25,7 +24,7 @@ export class CaptionSource {
   readonly #packets = new PacketReader()
   readonly #pat = new SectionAssembler()
   #pmt: { pid: number; sections: SectionAssembler } | null = null
-  #video: { pid: number; codec: PictureCodec } | null = null
+  #video: { pid: number; codec: VideoCodec } | null = null
   #parts: Uint8Array[] = []
   #bytes = 0
   /** Pictures that may still be shown after one that is to come, by time. */
@@ -61,8 +60,8 @@ export class CaptionSource {
 
   #map(section: Uint8Array): void {
     for (const { pid, type } of readPmt(section)?.streams ?? []) {
-      const codec = CODECS[type]
-      if (codec !== undefined) this.#video = { pid, codec }
+      const codec = videoCodecOf(type)
+      if (codec !== null) this.#video = { pid, codec }
     }
   }
 

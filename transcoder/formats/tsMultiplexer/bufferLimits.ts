@@ -1,6 +1,6 @@
 // In charge of: the decoder's buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and 2.14; ETSI TS 101 154; ATSC A/53-3).
 // Not in charge of: keeping to them (streamQueue.ts).
-import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
+import type { AudioCodec, VideoCodec } from '../codecs.ts'
 
 /** Of one elementary stream. */
 export interface Limits {
@@ -93,29 +93,45 @@ export function videoLimits(
   level: number | null,
 ): Limits {
   const stated = hasHrd ? maxKbps * 1000 * HRD_SHARE : Infinity
-  const own = Math.min(levelRate(codec, maxKbps, level) ?? maxKbps * 1000 * UNKNOWN_LEVEL_SHARE, stated)
+  const own = Math.min(
+    (level === null ? undefined : levels[codec].rate(level, maxKbps)) ?? maxKbps * 1000 * UNKNOWN_LEVEL_SHARE,
+    stated,
+  )
   return {
     transportBytes: TRANSPORT_BYTES,
     // Whatever a level says: below this the pictures could not be delivered at all.
     transportRate: Math.max(own, maxKbps * 1000 * PACKET_SHARE + framesPerSecond * PICTURE_BITS),
-    bufferBytes: Math.floor(Math.min(bufferBits, hasHrd ? Infinity : levelBuffer(codec, level)) / 8),
+    bufferBytes: Math.floor(
+      Math.min(bufferBits, hasHrd || level === null ? Infinity : levels[codec].buffer(level)) / 8,
+    ),
   }
 }
 
-/** In bits, of streams without HRD parameters. MPEG-2 states its own in any case. */
-function levelBuffer(codec: VideoCodec, level: number | null): number {
-  if (codec === 'mpeg2' || level === null) return Infinity
-  if (codec === 'h264') return (AVC_BUFFERS[level] ?? AVC_RATES[level] ?? Infinity) * 1200
-  return (HEVC_BUFFERS[level] ?? HEVC_RATES[level] ?? Infinity) * 1100
+interface LevelLimits {
+  /** In bits per second; undefined = no such level. */
+  rate: (level: number, maxKbps: number) => number | undefined
+  /** In bits, of streams without HRD parameters. */
+  buffer: (level: number) => number
 }
 
-function levelRate(codec: VideoCodec, maxKbps: number, level: number | null): number | undefined {
-  if (level === null) return undefined
-  if (codec === 'h264') return AVC_RATES[level] === undefined ? undefined : AVC_RATES[level] * 1200
-  if (codec === 'hevc') return HEVC_RATES[level] === undefined ? undefined : HEVC_RATES[level] * 1000
-  const highest = MPEG2_RATES[level]
-  if (highest === undefined) return undefined
-  return level > 6 ? highest * 1e6 : Math.min(highest * 1e6, maxKbps * 1000 * MPEG2_TRANSFER * PACKET_SHARE)
+const levels: Record<VideoCodec, LevelLimits> = {
+  h264: {
+    rate: (level) => (AVC_RATES[level] === undefined ? undefined : AVC_RATES[level] * 1200),
+    buffer: (level) => (AVC_BUFFERS[level] ?? AVC_RATES[level] ?? Infinity) * 1200,
+  },
+  hevc: {
+    rate: (level) => (HEVC_RATES[level] === undefined ? undefined : HEVC_RATES[level] * 1000),
+    buffer: (level) => (HEVC_BUFFERS[level] ?? HEVC_RATES[level] ?? Infinity) * 1100,
+  },
+  mpeg2: {
+    rate: (level, maxKbps) => {
+      const highest = MPEG2_RATES[level]
+      if (highest === undefined) return undefined
+      return level > 6 ? highest * 1e6 : Math.min(highest * 1e6, maxKbps * 1000 * MPEG2_TRANSFER * PACKET_SHARE)
+    },
+    // It states its own in any case.
+    buffer: () => Infinity,
+  },
 }
 
 /** Which system a stream is for, where that is said. */

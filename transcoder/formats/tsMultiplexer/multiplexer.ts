@@ -2,8 +2,8 @@
 // (T-STD, ISO/IEC 13818-1, 2.4.2), with the clock where it is due, at a constant rate or at the lowest that will do.
 // Not in charge of: taking the encoder's stream apart (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the packets (packetWriter.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
-import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import { codecStringOf } from '../video/annexB.ts'
+import { frameSamples, videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { withCueStream } from '../scte35/cueStream.ts'
 import { joined } from '../concatBytes.ts'
 import type { Cue } from '../scte35/cueScan.ts'
@@ -49,8 +49,6 @@ const TABLE_VARIABLE_MS = 68
 const SERVICE_MS = 1000
 /** A/65, 7.1: 150 and 400 ms. */
 const GUIDE_MS = { mgt: 120, tvct: 320 }
-/** How long before its time a unit may come: 2.4.2.6 allows 1 s for all but H.264 and HEVC, which have 10 s. */
-const LONGEST_HOLD: Record<VideoCodec, number> = { h264: 2000 * MS, hevc: 2000 * MS, mpeg2: 950 * MS }
 const AUDIO_HOLD = 400 * MS
 /** Teletext is shown 40 ms after its packet by many receivers, whatever its PTS. A page of subtitles takes long at the rate of its decoder. */
 const DATA_HOLD = { teletext: 100 * MS, subtitles: 700 * MS }
@@ -85,7 +83,7 @@ const AUDIO_EXTRA_BYTES = 30
 const AHEAD = 2000 * MS + 2 * LONGEST_SPAN
 const PACKET_TICKS_KBPS = PACKET_BYTES * 8 * 27_000
 const HEAD_BYTES = 4096
-const FRAME_SECONDS: Record<AudioCodec, number> = { aac: 1024 / 48_000, mp2: 1152 / 48_000, ac3: 1536 / 48_000 }
+const frameSeconds = (codec: AudioCodec): number => frameSamples[codec] / 48_000
 
 interface Running {
   lanes: Lane[]
@@ -444,16 +442,16 @@ function startDelay(options: MultiplexOptions, limits: Limits): number {
         Math.min(within(PEAK * LEVEL_SHARE * maxKbps), WANTED_START),
       )
     : within(maxKbps)
-  return Math.min(Math.max(filling, SHORTEST_START), LONGEST_HOLD[codec])
+  return Math.min(Math.max(filling, SHORTEST_START), videoStreams[codec].longestHoldMs * MS)
 }
 
 /** So short that no audio buffer runs dry between two of them. */
 function spanOf(audio: MultiplexOptions['audio'], lanes: readonly Lane[]): number {
   const sounds = lanes.filter(({ kind }) => kind === 'audio')
   const longest = audio.map(({ codec, bitrateKbps }, track) => {
-    const frame = bitrateKbps * 125 * FRAME_SECONDS[codec] + AUDIO_EXTRA_BYTES
+    const frame = bitrateKbps * 125 * frameSeconds(codec) + AUDIO_EXTRA_BYTES
     const spare = sounds[track]!.limits.bufferBytes - frame - PACKET_BYTES
-    return ((spare / frame) * FRAME_SECONDS[codec] * SYSTEM_CLOCK) / 1.5
+    return ((spare / frame) * frameSeconds(codec) * SYSTEM_CLOCK) / 1.5
   })
   return Math.floor(Math.max(SHORTEST_SPAN, Math.min(LONGEST_SPAN, ...longest)))
 }
@@ -463,8 +461,12 @@ function levelOf(codec: VideoCodec, streamType: number, { pieces }: Unit): numbe
   for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < pieces.length; bytes += pieces[at]!.length, at++)
     head.push(pieces[at]!)
   const bytes = joined(head)
-  if (codec === 'mpeg2') return mpeg2Level(bytes)
-  const name = codecStringOf(streamType, bytes)
-  if (name === null) return null
-  return codec === 'h264' ? Number.parseInt(name.slice(-2), 16) : Number(/\.[LH](\d+)/.exec(name)?.[1] ?? NaN)
+  return levelReaders[codec](bytes, codecStringOf(streamType, bytes))
+}
+
+/** From the stream, or from its RFC 6381 name. */
+const levelReaders: Record<VideoCodec, (bytes: Uint8Array, name: string | null) => number | null> = {
+  h264: (_bytes, name) => (name === null ? null : Number.parseInt(name.slice(-2), 16)),
+  hevc: (_bytes, name) => (name === null ? null : Number(/\.[LH](\d+)/.exec(name)?.[1] ?? NaN)),
+  mpeg2: mpeg2Level,
 }

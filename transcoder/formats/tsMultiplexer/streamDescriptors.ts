@@ -1,6 +1,6 @@
 // In charge of: how a program map declares AC-3 and AAC in DVB (ETSI EN 300 468, annexes D and H) and in ATSC (A/52, annex A).
 // Not in charge of: the map's form (formats/mpegts/programTables.ts), the other tables (serviceTables.ts, psip.ts).
-import type { AudioCodec } from '#contract/codecs.ts'
+import type { AudioCodec } from '../codecs.ts'
 import { readDescriptors, type ElementaryStream, type ProgramMap } from '../mpegts/programTables.ts'
 import type { TsProfile } from './bufferLimits.ts'
 

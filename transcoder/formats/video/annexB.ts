@@ -1,10 +1,10 @@
 // In charge of: the RFC 6381 name of video with start codes, from its first sequence parameter set.
 // Not in charge of: names from sample descriptions (formats/mp4/codecConfig.ts).
+import { videoStreams } from '../codecs.ts'
 import { avcName, hevcName } from '../mp4/codecConfig.ts'
 
-/** stream_type (ISO/IEC 13818-1, table 2-34). */
-const AVC = 0x1b
-const HEVC = 0x24
+const AVC = videoStreams.h264.streamType
+const HEVC = videoStreams.hevc.streamType
 /** The part of an SPS of HEVC in which profile, tier and level stand, and the byte before them. */
 const HEVC_SET_BYTES = 13
 

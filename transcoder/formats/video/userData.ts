@@ -1,8 +1,7 @@
 // In charge of: the user data inside coded pictures of H.264, HEVC and MPEG-2: caption bytes (ATSC A/53, and SCTE 20 of MPEG-2) and AFD.
 // Not in charge of: what the caption bytes say (channelScan.ts), the bits of SCTE 20 (scte20.ts).
+import type { VideoCodec } from '../codecs.ts'
 import { Scte20Reader } from './scte20.ts'
-
-export type PictureCodec = 'h264' | 'hevc' | 'mpeg2'
 
 export interface UserData {
   /** cc_data of each picture, in coded order: triplets of (flags, first byte, second byte). */
@@ -12,15 +11,24 @@ export interface UserData {
 }
 
 /** Reads an elementary stream (Annex B, or MPEG-2 video). Cut anywhere: what is not whole is passed over. */
-export function readUserData(stream: Uint8Array, codec: PictureCodec): UserData {
-  const found: UserData = { captions: [], activeFormat: false }
-  if (codec === 'mpeg2') return readMpeg2(stream, found)
-  for (const unit of units(stream)) {
-    if (codec === 'h264') {
-      if ((unit[0]! & 0x1f) === 6) readMessages(unescape(unit.subarray(1)), found)
-    } else if (((unit[0]! >> 1) & 0x3f) === 39 || ((unit[0]! >> 1) & 0x3f) === 40)
-      readMessages(unescape(unit.subarray(2)), found)
-  }
+export function readUserData(stream: Uint8Array, codec: VideoCodec): UserData {
+  return readers[codec](stream, { captions: [], activeFormat: false })
+}
+
+/** By codec. H.264: SEI is NAL unit 6 behind a header of a byte; HEVC: 39 and 40 behind two bytes (tables 7-1 of both). */
+const readers: Record<VideoCodec, (stream: Uint8Array, found: UserData) => UserData> = {
+  h264: (stream, found) => readSei(stream, found, (header) => (header & 0x1f) === 6, 1),
+  hevc: (stream, found) => readSei(stream, found, (header) => [39, 40].includes((header >> 1) & 0x3f), 2),
+  mpeg2: readMpeg2,
+}
+
+function readSei(
+  stream: Uint8Array,
+  found: UserData,
+  isSei: (header: number) => boolean,
+  headerBytes: number,
+): UserData {
+  for (const unit of units(stream)) if (isSei(unit[0]!)) readMessages(unescape(unit.subarray(headerBytes)), found)
   return found
 }
 
@@ -55,7 +63,7 @@ const SEVERAL_FROM = 3
  * Whether pictures of H.264 carry their caption bytes in more than one message each, one for each field, say.
  * Decoders before ffmpeg 7 keep one of them (measured with 5.1): what comes out of the encoder is garbled.
  */
-export function hasSeveralMessages(stream: Uint8Array, codec: PictureCodec): boolean {
+export function hasSeveralMessages(stream: Uint8Array, codec: VideoCodec): boolean {
   if (codec !== 'h264') return false
   let [several, messages] = [0, 0]
   for (const unit of units(stream)) {

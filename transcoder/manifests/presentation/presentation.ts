@@ -1,12 +1,7 @@
 // In charge of: what is known of segmented output once it is encoded: tracks, their measured segments, cues, captions, thumbnails.
 // Not in charge of: measuring (transcoder/segmenter), spelling it as playlists and manifests (mediaPlaylist.ts, mpd.ts, smoothManifest.ts).
+import type { SegmentForm } from '#contract/codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
-
-/**
- * How the media lies in its segments. cmaf: fragmented MP4 with an init segment (ISO/IEC 23000-19). ts: MPEG-2 transport
- * stream. smooth: fragments of [MS-SSTR], whose clients make the init segment themselves.
- */
-export type Form = 'cmaf' | 'ts' | 'smooth'
 
 /** Bytes from `offset` on. Both absent = the whole object. */
 export interface ByteSpan {
@@ -42,7 +37,7 @@ interface MediaTrack {
   id: string
   /** Relative to the presentation's directory, where the manifests lie; also the directory of its media playlist. */
   directory: string
-  form: Form
+  form: SegmentForm
   /** Ticks per second: 90000 for ts. */
   timescale: number
   /** null for ts and smooth. */

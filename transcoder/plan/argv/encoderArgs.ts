@@ -1,17 +1,10 @@
 // In charge of: the flags of each encoder.
 // Not in charge of: which rate, GOP or size (planJob.ts).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import type { Quality } from '#contract/job/jobSpec.ts'
+import { videoEncodings, audioEncodings } from '../codecs.ts'
 import { encoderTransfer } from './colorNames.ts'
 import { masterDisplay } from '../video/hdr.ts'
 import type { AudioPlan, Plan, VideoPlan } from '../model/plan.ts'
-
-export const presets: Record<'h264' | 'hevc', Record<Quality, string>> = {
-  h264: { good: 'veryfast', better: 'medium', best: 'slow' },
-  hevc: { good: 'veryfast', better: 'fast', best: 'slow' },
-}
-/** qvbr: constant quality below the cap. x265's scale sits a little higher than x264's. */
-const constantQuality = { h264: ['-crf', '21'], hevc: ['-crf', '23'], mpeg2: ['-q:v', '4'] } as const
 
 /**
  * Key frames at every GOP and at every splice point. The encoder's own count starts again at a splice point; the grid is forced
@@ -32,12 +25,17 @@ function isOneOf(frames: readonly number[]): string {
 
 /** Flags for the output's only video stream. `cores`: see Ends (ffmpegArgs.ts). */
 export function videoEncoder(plan: Plan, video: VideoPlan, cores?: number): string[] {
-  return [...spellings[video.codec](plan, video, cores), ...tags(video)]
+  return [...encoder(video), ...spellings[video.codec](plan, video, cores), ...tags(video)]
+}
+
+function encoder({ codec, quality }: VideoPlan): string[] {
+  const { encoder: name, presets } = videoEncodings[codec]
+  return ['-c:v', name, ...(presets === null ? [] : ['-preset', presets[quality]])]
 }
 
 const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores?: number) => string[]> = {
   h264: (plan, video) => [
-    ...['-c:v', 'libx264', '-preset', presets.h264[video.quality], '-profile:v', 'high'],
+    ...['-profile:v', 'high'],
     // Exact GOPs: no key frame before or after its place, none at a scene cut.
     ...['-g', `${video.gopFrames}`, '-keyint_min', `${video.gopFrames}`, '-sc_threshold', '0'],
     // Splice points: IDR pictures, where -forced-idr is not given an encoder may write any intra picture.
@@ -64,7 +62,6 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores
     // Its threads are a pool of its own, for which ffmpeg's -threads means nothing.
     const pool = cores === undefined ? '' : `:pools=${cores}`
     return [
-      ...['-c:v', 'libx265', '-preset', presets.hevc[video.quality]],
       ...(plan.picture.hdr === null ? [] : ['-profile:v', 'main10']),
       // Without it x265 writes half of its key frames as CRA, which is not a closed GOP.
       ...['-forced-idr', '1'],
@@ -77,7 +74,6 @@ const spellings: Record<VideoPlan['codec'], (plan: Plan, video: VideoPlan, cores
     ]
   },
   mpeg2: (plan, video) => [
-    ...['-c:v', 'mpeg2video'],
     // -g N with B-frames gives GOPs of N-1 and N-2 frames; forced key frames are exact. 600 is the encoder's own limit.
     ...['-g', '600', ...keyFrames(video)],
     ...['-bf', `${video.bFrames}`, '-b_strategy', '0'],
@@ -128,7 +124,7 @@ function x264Params(plan: Plan, video: VideoPlan): string[] {
 }
 
 function rate(video: VideoPlan): string[] {
-  const target = video.mode === 'qvbr' ? constantQuality[video.codec] : ['-b:v', `${video.bitrateKbps}k`]
+  const target = video.mode === 'qvbr' ? videoEncodings[video.codec].constantQuality : ['-b:v', `${video.bitrateKbps}k`]
   return [...target, '-maxrate', `${video.maxKbps}k`, '-bufsize', `${video.bufferBits}`]
 }
 
@@ -141,10 +137,16 @@ function tags(video: VideoPlan): string[] {
   ]
 }
 
+/** The sample entry, where the muxer's default is none that players take. */
+export function mp4Tag({ codec }: VideoPlan): string[] {
+  const tag = videoEncodings[codec].mp4Tag
+  return tag === null ? [] : ['-tag:v', tag]
+}
+
 /** Flags for the output's audio stream number `position`. */
 export function audioEncoder(audio: AudioPlan, position: number): string[] {
   return [
-    ...[`-c:a:${position}`, audio.codec, `-b:a:${position}`, `${audio.bitrateKbps}k`],
+    ...[`-c:a:${position}`, audioEncodings[audio.codec].encoder, `-b:a:${position}`, `${audio.bitrateKbps}k`],
     // AC-3 states where dialogue lies; receivers turn the whole programme down by what is missing to 31.
     ...(audio.dialnorm === null ? [] : [`-dialnorm:a:${position}`, `${-audio.dialnorm}`]),
     ...(audio.language === null ? [] : [`-metadata:s:a:${position}`, `language=${audio.language}`]),

@@ -1,7 +1,7 @@
 // In charge of: spelling a plan as the arguments of one ffmpeg process: one decode, as many encodes as there are outputs.
 // Not in charge of: deciding anything, running anything.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { audioEncoder, videoEncoder } from './encoderArgs.ts'
+import { audioEncoder, mp4Tag, videoEncoder } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './filterGraph.ts'
 import { audioPad, videoPad } from '../streams/programSelection.ts'
@@ -212,8 +212,7 @@ function mp4(output: OutputPlan): string[] {
   return [
     // No version of a tool and no clock in the file.
     ...['-fflags', '+bitexact'],
-    // Apple's players take hvc1 only; ffmpeg's default is hev1.
-    ...(output.video.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
+    ...mp4Tag(output.video),
     // Reserved: the header is in front and every byte behind it is final once written. Else: moved to the front at the end.
     ...(output.headerReserveBytes === null
       ? ['-movflags', '+faststart']

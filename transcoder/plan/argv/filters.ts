@@ -4,6 +4,7 @@ import { WHITE_NITS, WHITE_SIGNAL } from '../video/hdr.ts'
 import { usualMix } from '../audio/downmix.ts'
 import { CEILING_DB } from '../audio/loudnessGain.ts'
 import type { ChannelMix } from '../model/channelMix.ts'
+import { audioEncodings } from '../codecs.ts'
 import type { AudioPlan, LogoPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { swscaleMatrix } from './colorNames.ts'
 import { sameRatio } from '../../formats/rational.ts'
@@ -120,7 +121,7 @@ function centre(outer: number, inner: number): number {
 
 export function audioFilters(audio: AudioPlan): string[] {
   const { mix: gains = usualMix(audio.channels), silenceUntilSeconds = 0 } = audio
-  const [aligned, ...mixed] = mix(audio.sampleRate, gains, audio.codec === 'ac3' ? 'side' : 'back')
+  const [aligned, ...mixed] = mix(audio.sampleRate, gains, audioEncodings[audio.codec].surrounds)
   const silence = silenceUntilSeconds === 0 ? [] : [`apad=whole_dur=${silenceUntilSeconds}`]
   return [aligned, ...silence, ...mixed, ...volume(audio, gains.limited)]
 }
@@ -128,7 +129,7 @@ export function audioFilters(audio: AudioPlan): string[] {
 /**
  * A source's audio at the outputs' rate, in their channels. Gaps become silence, and the first sample is at 0 with the first frame.
  * In float and by gains of our own: a resampler that ffmpeg inserts would choose both by the encoder behind it.
- * `surrounds`: ac3 has those of 5.1 as side channels, aac as back channels; the audio is the same.
+ * `surrounds`: see plan/codecs.ts.
  */
 export function mix(
   sampleRate: number,

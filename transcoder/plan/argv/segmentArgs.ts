@@ -1,10 +1,11 @@
 // In charge of: the arguments of segmented output: each rendition encoded once, in all of its forms, each to its own pipe.
 // Not in charge of: what comes before the outputs (ffmpegArgs.ts), the encoders (encoderArgs.ts), where segments end (transcoder/segmenter).
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
-import { audioEncoder, videoEncoder } from './encoderArgs.ts'
-import type { AudioCodec } from '#contract/codecs.ts'
+import { audioEncodings } from '../codecs.ts'
+import { audioEncoder, mp4Tag, videoEncoder } from './encoderArgs.ts'
 import { videoPad } from '../streams/programSelection.ts'
-import type { AudioPlan, Plan, RenditionPlan, SegmentForm, VideoPlan } from '../model/plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
+import type { AudioPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 
 /**
  * Presentation time 0 on the 90 kHz clock of every transport stream: 10 s. Encoders' delays lie before it, and streams that
@@ -13,9 +14,6 @@ import type { AudioPlan, Plan, RenditionPlan, SegmentForm, VideoPlan } from '../
 export const TS_ORIGIN_TICKS = 900_000
 /** Ticks per second of smooth streams ([MS-SSTR] 2.2.2.1, the default). */
 export const SMOOTH_TIMESCALE = 10_000_000
-
-/** Samples that an encoder puts in front (measured on 5.1.9 and 7.0). */
-const delays: Record<AudioCodec, number> = { aac: 1024, ac3: 256, mp2: 481 }
 
 /** One encode: its filtered streams and the forms that it leaves in. */
 export interface SegmentEncode {
@@ -69,7 +67,7 @@ function audioEncodes({ forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | '
 }
 
 export function trimDelay(audio: AudioPlan): string[] {
-  return [`atrim=start_sample=${delays[audio.codec]}`, 'asetpts=PTS-STARTPTS']
+  return [`atrim=start_sample=${audioEncodings[audio.codec].delaySamples}`, 'asetpts=PTS-STARTPTS']
 }
 
 /** `maps` are the labels of their filtered streams, video first; `pipe` gives each form of a rendition its target. */
@@ -115,8 +113,7 @@ export function segmentArgs(
 function pictures(plan: Plan, { video, forms }: SegmentEncode, cores: number | undefined): string[] {
   return [
     ...(video === null ? [] : videoEncoder(plan, video, cores)),
-    // Apple's players take hvc1 only; ffmpeg's default is hev1.
-    ...(video?.codec === 'hevc' ? ['-tag:v', 'hvc1'] : []),
+    ...(video === null ? [] : mp4Tag(video)),
     // tee does not ask the encoder for what its muxers need; mpegts puts it in front of each key frame again.
     ...(forms.length > 1 ? ['-flags', '+global_header'] : []),
   ]

@@ -1,17 +1,12 @@
 // In charge of: audio_output_path: each audio profile as a file of its own, beside the outputs that carry it.
 // Not in charge of: how a profile sounds (audioTracks.ts).
 import { audioFilePath } from '#contract/job/paths/outputNames.ts'
-import type { AudioCodec } from '#contract/codecs.ts'
+import { audioCodecs } from '#contract/codecs.ts'
 import { planTrack } from './audioTracks.ts'
 import type { AudioFilePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import { outputLength } from '../streams/outputTiming.ts'
 
-const forms: Record<AudioCodec, { container: AudioFilePlan['container']; contentType: string }> = {
-  aac: { container: 'm4a', contentType: 'audio/mp4' },
-  ac3: { container: 'ac3', contentType: 'audio/ac3' },
-  mp2: { container: 'mp2', contentType: 'audio/mpeg' },
-}
 /** ADTS-like framing and MP4 tables, generously. */
 const OVERHEAD = 1.1
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
@@ -32,7 +27,7 @@ export function planAudioFiles(context: PlanContext, startSeconds: number): Audi
       {
         profile: profile.index,
         path: audioFilePath(spec, profile),
-        ...forms[profile.codec],
+        ...audioCodecs[profile.codec].file,
         audio,
         durationSeconds: own,
         expectedBytes: Math.ceil(estimate * profile.bitrateKbps * 125 * OVERHEAD + 65_536),

@@ -1,5 +1,6 @@
 // In charge of: the dialogue level that an AC-3 output states.
 // Not in charge of: reading the source's (transcoder/formats/ac3.ts), the gain itself (filters.ts).
+import { audioCodecs } from '#contract/codecs.ts'
 import type { AudioProfile } from '#contract/job/jobSpec.ts'
 import type { AudioStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
@@ -18,7 +19,7 @@ export function planDialnorm(
   stream: AudioStream,
   { gainDb, normalisedLufs }: { gainDb: number; normalisedLufs: number | null },
 ): number | null {
-  if (profile.codec !== 'ac3') return null
+  if (!audioCodecs[profile.codec].hasDialnorm) return null
   if (profile.dialnorm > 0) return profile.dialnorm
   const field = `audioProfiles[${profile.index}].dolby_digital_dialnorm`
   if (normalisedLufs !== null) {

@@ -1,22 +1,13 @@
 // In charge of: the measured constants behind an estimate: CPU time per picture, how well cores are used, prices.
 // Not in charge of: putting them together (costModel.ts).
 import type { Estimate } from '#contract/task/dryRunEstimate.ts'
-import type { VideoCodec } from '#contract/codecs.ts'
-import type { Quality } from '#contract/job/jobSpec.ts'
 
 /**
- * Seconds of one CPU per million pixels. Measured on 100 pictures of 720p (a fractal zoom, and a test card under noise) with
- * ffmpeg 5.1.9 on one x86-64 server, rounded down, since real pictures are easier: a four-rung 1080p30 ladder of such takes
- * 1.41 CPU-seconds a second of source at veryfast and 3.25 at medium, where this says 1.9 and 4.2. `npm run bench -- estimate`
- * compares.
+ * `encodeSeconds` and `decodeSeconds` of plan/codecs.ts are seconds of one CPU per million pixels. Measured on 100 frames of 720p (a
+ * fractal zoom, and a test card under noise) with ffmpeg 5.1.9 on one x86-64 server, rounded down, since real video is easier: a
+ * four-rung 1080p30 ladder of such takes 1.41 CPU-seconds a second of source at veryfast and 3.25 at medium, where this says 1.9
+ * and 4.2. `npm run bench -- estimate` compares. Codecs that were not measured lie in between:
  */
-export const ENCODE: Readonly<Record<VideoCodec, Readonly<Record<Quality, number>>>> = {
-  h264: { good: 0.0135, better: 0.035, best: 0.052 },
-  hevc: { good: 0.045, better: 0.056, best: 0.15 },
-  mpeg2: { good: 0.0064, better: 0.0064, best: 0.0064 },
-}
-/** The same of the source's pixels, for the codecs that were measured; what else there is lies in between. */
-export const DECODE: Readonly<Record<string, number>> = { h264: 0.0045, hevc: 0.0055, mpeg2video: 0.0015 }
 export const DECODE_OTHER = 0.005
 /** Of what goes in and what comes out together. */
 export const SCALE = 0.0006

@@ -2,6 +2,7 @@
 // Not in charge of: the constants (costConstants.ts), saying it (estimateJob.ts).
 import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
 import type { Estimate, Range } from '#contract/task/dryRunEstimate.ts'
+import { audioEncodings, videoCodecOfSource, videoEncodings } from '../codecs.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -9,10 +10,8 @@ import { segmentEncodes } from '../argv/segmentArgs.ts'
 import {
   AUDIO_SECONDS,
   CPU_SPREAD,
-  DECODE,
   DECODE_OTHER,
   DEINTERLACE,
-  ENCODE,
   FIXED_CPU,
   FIXED_WALL,
   SCALE,
@@ -30,8 +29,6 @@ const ASSUMED_RATE = 25
 /** What of the asked rate is used at least: vbr leaves easy pictures small, qvbr has a quality and no rate. */
 const LEAST_VIDEO = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
 const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
-/** aac writes next to nothing for silence. */
-const LEAST_AUDIO = { aac: 0.02, ac3: 0.95, mp2: 0.95 } as const
 /** What a container adds. */
 const CONTAINER = { mp4: 1.005, ts: 1.05 } as const
 
@@ -43,7 +40,7 @@ const kbpsToBytes = (seconds: number, kbps: number): number => seconds * kbps * 
 
 function audioKbps(tracks: readonly AudioPlan[]): { low: number; likely: number } {
   return {
-    low: tracks.reduce((sum, track) => sum + track.bitrateKbps * LEAST_AUDIO[track.codec], 0),
+    low: tracks.reduce((sum, track) => sum + track.bitrateKbps * audioEncodings[track.codec].leastShare, 0),
     likely: tracks.reduce((sum, track) => sum + track.bitrateKbps, 0),
   }
 }
@@ -111,7 +108,8 @@ export function cpuRate(plan: Plan, media: MediaInfo): number {
     video === null
       ? 0
       : (video.width * video.height * (video.frameRate === null ? ASSUMED_RATE : toNumber(video.frameRate))) / MEGAPIXEL
-  const decode = sourcePixels * (DECODE[video?.codec ?? ''] ?? DECODE_OTHER)
+  const known = videoCodecOfSource(video?.codec ?? '')
+  const decode = sourcePixels * (known === null ? DECODE_OTHER : videoEncodings[known].decodeSeconds)
   const encodes = [...plan.outputs, ...segmentEncodes(plan)]
   const pictures = encodes.reduce(
     (sum, { video: each }) => sum + (each === null ? 0 : pictureRate(each, sourcePixels)),
@@ -127,7 +125,7 @@ export function cpuRate(plan: Plan, media: MediaInfo): number {
 function pictureRate(video: VideoPlan, sourcePixels: number): number {
   const pixels = (video.width * video.height * toNumber(video.frameRate)) / MEGAPIXEL
   const fields = video.deinterlace === 'none' ? 0 : sourcePixels * DEINTERLACE
-  return pixels * ENCODE[video.codec][video.quality] + (pixels + sourcePixels) * SCALE + fields
+  return pixels * videoEncodings[video.codec].encodeSeconds[video.quality] + (pixels + sourcePixels) * SCALE + fields
 }
 
 /** Everything but the sizes is a model: it knows neither how hard the pictures are nor how fast the machine is. */

@@ -1,19 +1,12 @@
 // In charge of: a planned file in sentences that a video engineer reads.
 // Not in charge of: the same as numbers (estimateJob.ts).
-import { presets } from '../argv/encoderArgs.ts'
+import { videoCodecs } from '#contract/codecs.ts'
+import { videoEncodings } from '../codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type {
-  AudioPlan,
-  OutputPlan,
-  PackagingPlan,
-  Plan,
-  RenditionPlan,
-  SegmentForm,
-  VideoPlan,
-} from '../model/plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
+import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
-const codecNames = { h264: 'h.264', hevc: 'hevc', mpeg2: 'mpeg2' } as const
 const lines = { progressive: 'progressive', tff: 'interlaced, top field first', bff: 'interlaced, bottom field first' }
 const fieldWork = {
   none: null,
@@ -59,12 +52,13 @@ export function describeOutput(
   silence = 'No audio.',
 ): string[] {
   const { video, audio } = output
-  const preset = video.codec === 'mpeg2' ? '' : ` (preset ${presets[video.codec][video.quality]})`
+  const { presets } = videoEncodings[video.codec]
+  const preset = presets === null ? '' : ` (preset ${presets[video.quality]})`
   const rate = toNumber(video.frameRate)
   const bars = video.pictureWidth < video.width || video.pictureHeight < video.height
   const sentences = [
     `${video.width} × ${video.height}, samples ${ratioText(video.sar)}, ${number(rate)} frames per second, ${lines[video.scan]}.`,
-    `${codecNames[video.codec]}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
+    `${videoCodecs[video.codec].wire}${preset}, ${rateText(video)}, in a buffer of ${number(video.bufferBits / 1e6)} Mbit.`,
     `Closed GOPs of ${video.gopFrames} frames (${number(video.gopFrames / rate)} s), ${video.bFrames} B-frames between anchors.`,
   ]
   const fields = fieldWork[video.deinterlace]

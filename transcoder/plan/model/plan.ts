@@ -2,6 +2,8 @@
 // Not in charge of: deciding (planJob.ts), spelling it as argv (ffmpegArgs.ts), running it (transcoder/pipeline/runTask.ts).
 import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
 import type { Warning } from '#contract/errors.ts'
+import type { AudioContainer, SegmentForm } from '#contract/codecs.ts'
+import type { FileContainer } from '#contract/containers.ts'
 import type { BitrateMode, Quality, ServiceSpec } from '#contract/job/jobSpec.ts'
 import type { ChannelMix } from './channelMix.ts'
 import type { MasteringDisplay } from './mediaInfo.ts'
@@ -138,7 +140,7 @@ export interface OutputPlan {
   profile: number
   /** Relative path below the job's destination. */
   path: string
-  container: 'mp4' | 'ts'
+  container: FileContainer
   contentType: string
   video: VideoPlan
   audio: AudioPlan[]
@@ -177,7 +179,7 @@ export interface AudioFilePlan {
   profile: number
   /** Relative path below the job's destination. */
   path: string
-  container: 'm4a' | 'ac3' | 'mp2'
+  container: AudioContainer
   contentType: string
   audio: AudioPlan
   /** Seconds that it must last; null where the source does not say how long this stream is. */
@@ -185,9 +187,6 @@ export interface AudioFilePlan {
   /** Upper estimate of the file's size in bytes. */
   expectedBytes: number
 }
-
-/** What a rendition leaves ffmpeg as; several of them come from one encode. */
-export type SegmentForm = 'cmaf' | 'ts' | 'smooth'
 
 /** One stream of segments: a video rendition (in transport streams with its audio inside, where audio is not separate) or an audio rendition. */
 export interface RenditionPlan {

@@ -1,5 +1,6 @@
 // In charge of: whether the captions inside the source's pictures go into an output's pictures, and what is said about it.
 // Not in charge of: finding them (transcoder/formats/cea), the encoders' flags (encoderArgs.ts).
+import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -54,6 +55,7 @@ function obstacle({ spec, features }: PlanContext, video: VideoStream, rate: Cad
     return 'the frame rate changes, which would garble them'
   if (video.severalCaptionMessages && !features.severalCaptionMessages)
     return 'this version of ffmpeg reads only a part of them'
-  if (spec.videoCodec === 'hevc' && !features.hevcCaptions) return 'this hevc encoder cannot carry them'
+  const { captionsNeed } = videoEncodings[spec.videoCodec]
+  if (captionsNeed !== null && !features[captionsNeed]) return `this ${spec.videoCodec} encoder cannot carry them`
   return null
 }

@@ -1,14 +1,12 @@
 // In charge of: sizes that are known before encoding: buffer model, multiplex rate, header reserve, file size.
 // Not in charge of: the minimum bitrate (contract/job/rules/videoBitrates.ts).
 import type { VideoCodec } from '#contract/codecs.ts'
+import type { FileContainer } from '#contract/containers.ts'
 import type { BitrateMode } from '#contract/job/jobSpec.ts'
+import { frameSamples } from '../../formats/codecs.ts'
+import { videoEncodings } from '../codecs.ts'
 import type { AudioPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
-
-/** Main@Main carries up to 15 Mb/s with this buffer; Main@High has the larger one (ISO/IEC 13818-2 table 8-14). */
-const MPEG2_MAIN_KBPS = 15_000
-const MPEG2_MAIN_BUFFER_BITS = 1_835_008
-const MPEG2_HIGH_BUFFER_BITS = 9_781_248
 
 /** Measured worst case of a header: per video sample, per audio packet, fixed (stts, ctts, stsz, stss, stsc, co64 …). */
 const HEADER_BYTES_PER_FRAME = 44
@@ -20,7 +18,6 @@ const HEADER_EXTRA_SECONDS = 5
 /** Larger headers are moved to the front afterwards instead of being reserved: the reserve has to be held back. */
 const LARGEST_RESERVE_BYTES = 64 * 1024 * 1024
 
-const samplesPerPacket = { aac: 1024, ac3: 1536, mp2: 1152 } as const
 /** Where the source does not say how long it is. Only the part size follows from it. */
 const UNKNOWN_DURATION_SECONDS = 12 * 3600
 
@@ -42,14 +39,13 @@ export function bufferModel(
   codec: VideoCodec,
   mode: BitrateMode,
   kbps: number,
-  container: 'mp4' | 'ts',
+  container: FileContainer,
 ): { maxKbps: number; bufferBits: number } {
   const maxKbps = Math.round(kbps * buffers[mode].peak)
   const seconds = mode === 'cbr' && container === 'ts' ? CONSTANT_MUX_SECONDS : buffers[mode].seconds
   const bufferBits = Math.round(kbps * 1000 * seconds)
-  if (codec !== 'mpeg2') return { maxKbps, bufferBits }
-  const limit = maxKbps <= MPEG2_MAIN_KBPS ? MPEG2_MAIN_BUFFER_BITS : MPEG2_HIGH_BUFFER_BITS
-  return { maxKbps, bufferBits: Math.min(bufferBits, limit) }
+  const limit = videoEncodings[codec].decoderBuffers?.find(({ kbps: highest }) => maxKbps <= highest)
+  return { maxKbps, bufferBits: Math.min(bufferBits, limit?.bits ?? Infinity) }
 }
 
 /** Stuffing and a PES header for every picture beyond 25 a second, in kbps. */
@@ -68,7 +64,7 @@ export function headerReserve(seconds: number | null, video: VideoPlan, audio: r
   if (seconds === null) return null
   const long = seconds * HEADER_MARGIN + HEADER_EXTRA_SECONDS
   const packets = audio.reduce(
-    (sum, track) => sum + Math.ceil((long * track.sampleRate) / samplesPerPacket[track.codec]),
+    (sum, track) => sum + Math.ceil((long * track.sampleRate) / frameSamples[track.codec]),
     0,
   )
   const bytes =

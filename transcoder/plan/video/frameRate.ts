@@ -2,6 +2,8 @@
 // Not in charge of: how a rate is reached (filters.ts).
 import type { FrameRateFactor, JobSpec } from '#contract/job/jobSpec.ts'
 import type { VideoProfile } from '#contract/job/jobSpec.ts'
+import { videoCodecs } from '#contract/codecs.ts'
+import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -25,9 +27,8 @@ const factors: Record<FrameRateFactor, Rational> = { '1x': ratio(1, 1), '1/2x': 
 const HIGHEST_RATE = 300
 /** Containers round: 29.97 arrives as 2997/100 or 19001/634. Far below the 0.1 % between 24 and 23.976. */
 const SAME_RATE = 0.0002
-const MPEG2_SNAP = 0.001
-/** mpeg2video reduces a longer GOP to this by itself, with only a line in its log. */
-const MPEG2_LONGEST_GOP = 600
+/** What a rate of the table may be away from the output's. */
+const CODED_SNAP = 0.001
 
 function nearestStandard(rate: Rational): Rational {
   return standardRates.reduce((best, candidate) =>
@@ -74,21 +75,21 @@ export function outputRate(
   const codec = context.spec.videoCodec
   const rate = multiply(source, factors[factor])
   const field = `videoProfiles[${index}].video_framerate`
-  if (codec === 'mpeg2') {
+  if (videoEncodings[codec].hasCodedRates) {
     const nearest = nearestStandard(rate)
-    if (distance(rate, nearest) <= MPEG2_SNAP) return { frameRate: nearest, pictureRate: nearest }
+    if (distance(rate, nearest) <= CODED_SNAP) return { frameRate: nearest, pictureRate: nearest }
     const whole = nearestStandard(source)
-    if (factor === '1/2x' && distance(source, whole) <= MPEG2_SNAP) {
+    if (factor === '1/2x' && distance(source, whole) <= CODED_SNAP) {
       context.warn({
         code: 'pictures_repeated',
         field,
-        message: `mpeg2 has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
+        message: `${videoCodecs[codec].wire} has no frame rate of ${describe(rate)}; the output has ${describe(whole)} frames per second, and each picture twice.`,
       })
       return { frameRate: whole, pictureRate: multiply(whole, factors[factor]) }
     }
     throw new TaskError(
       'frame_rate_unsupported',
-      `mpeg2 has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
+      `${videoCodecs[codec].wire} has no frame rate of ${describe(rate)}; it has ${standardRates.map(describe).join(', ')}`,
       { field, details: { rate: describe(rate), allowed: standardRates.map(describe) } },
     )
   }
@@ -113,12 +114,13 @@ export function commonRate(spec: JobSpec, source: Rational): Rational {
 export function gopOf(context: PlanContext, rate: Rational, grid: Rational): { gopFrames: number; bFrames: number } {
   const { spec } = context
   const wanted = Math.max(1, Math.round(spec.gopSeconds * toNumber(grid))) * framesPerStep(rate, grid)
-  const gopFrames = spec.videoCodec === 'mpeg2' ? Math.min(wanted, MPEG2_LONGEST_GOP) : wanted
+  const longest = videoEncodings[spec.videoCodec].longestGopFrames
+  const gopFrames = Math.min(wanted, longest ?? wanted)
   if (gopFrames < wanted)
     context.warn({
       code: 'gop_clamped',
       field: 'gop_length',
-      message: `mpeg2 has GOPs of at most ${MPEG2_LONGEST_GOP} frames; ${wanted} were asked for.`,
+      message: `${videoCodecs[spec.videoCodec].wire} has GOPs of at most ${longest} frames; ${wanted} were asked for.`,
     })
   const distanceFrames = Math.min(spec.ipDistance, gopFrames)
   if (distanceFrames < spec.ipDistance)

@@ -1,7 +1,9 @@
 // In charge of: frame size, turning, cropping, sample aspect ratio and bars of an output.
 // Not in charge of: the filters that make them (filters.ts), which aspect and turn a job's words mean (orientation.ts).
 import type { Warning } from '#contract/errors.ts'
+import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import type { Decision } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -131,14 +133,14 @@ export function planGeometry(profile: VideoProfile, spec: JobSpec, source: Uprig
 
   const exact = divide(oriented.frame, storage)
   if (distance(exact, SQUARE) <= SQUARE_TOLERANCE) return inside(oriented.frame, SQUARE)
-  if (spec.videoCodec === 'mpeg2') {
+  if (videoEncodings[spec.videoCodec].hasCodedRates) {
     const carried = nearest(mpeg2Displays, oriented.frame)
     if (distance(oriented.frame, carried) <= SQUARE_TOLERANCE) return inside(oriented.frame, divide(carried, storage))
     const frame = nearest(barDisplays, oriented.frame)
     warnings.push({
       code: 'bars_added',
       field,
-      message: `mpeg2 cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
+      message: `${videoCodecs[spec.videoCodec].wire} cannot carry a display aspect of ${toNumber(oriented.frame).toFixed(3)} at ${width}x${height}; the picture has bars inside ${frame.num}:${frame.den}.`,
     })
     const square = distance(frame, storage) <= SQUARE_TOLERANCE
     return inside(frame, square ? SQUARE : divide(frame, storage))

@@ -1,5 +1,6 @@
 // In charge of: dynamic_range: whether an HDR source stays HDR, and with what is said of the display it was made on.
 // Not in charge of: tone mapping and tags (color.ts, filters.ts), reading a source's side data (transcoder/analysis/hdrMetadata.ts).
+import { videoCodecs } from '#contract/codecs.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { MasteringDisplay, VideoStream } from '../model/mediaInfo.ts'
 import type { PlanContext } from '../planContext.ts'
@@ -20,7 +21,7 @@ export function hdrTransfer(video: VideoStream): HdrTransfer | null {
 
 /** Whether the outputs of that source would be HDR. */
 export function wantsHdr(spec: JobSpec, video: VideoStream): boolean {
-  return spec.videoCodec === 'hevc' && spec.dynamicRange === 'source' && hdrTransfer(video) !== null
+  return videoCodecs[spec.videoCodec].hasHdr && spec.dynamicRange === 'source' && hdrTransfer(video) !== null
 }
 
 /** Whether they are: this libx265 may have 8 bits only. */

@@ -2,6 +2,7 @@
 // Not in charge of: measuring (transcoder/analysis/measureSource.ts), the filters (filters.ts).
 import type { Warning } from '#contract/errors.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { videoEncodings } from '../codecs.ts'
 import type { MediaInfo, VideoStream } from '../model/mediaInfo.ts'
 import type { Decision, PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -125,7 +126,7 @@ export function outputScan(
 function whyProgressive(spec: JobSpec, profile: VideoProfile, video: VideoStream, geometry: Geometry): string | null {
   if (profile.progressive || profile.frameRateFactor === '2x') return ''
   if (profile.frameRateFactor !== '1x') return 'half of the pictures cannot keep their fields'
-  if (spec.videoCodec === 'hevc') return 'hevc is not coded interlaced'
+  if (!videoEncodings[spec.videoCodec].isInterlaced) return `${spec.videoCodec} is not coded interlaced`
   if (spec.packaging !== null) return 'segmented output is'
   if (geometry.turn !== 0 || video.rotation !== 0 || geometry.mirror === 'vertical') return 'the picture is turned'
   const { width, height } = geometry

@@ -4,6 +4,7 @@ import { fitsCodec, maximumBitrateKbps, minimumBitrateKbps } from '#contract/job
 import { HEIGHT, WIDTH } from '#contract/limits.ts'
 import type { VideoCodec } from '#contract/codecs.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
+import { videoEncodings } from '../codecs.ts'
 import type { VideoStream } from '../model/mediaInfo.ts'
 import { sourceRate } from './frameRate.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -22,7 +23,6 @@ const REFERENCE = { kbps: 4800, pixels: 1920 * 1080, framesPerSecond: 30 }
 /** Larger pictures need less per pixel (as in contract/job/rules/videoBitrates.ts), and twice the pictures need half as much again. */
 const SIZE_EXPONENT = 0.75
 const RATE_EXPONENT = Math.log2(1.5)
-const CODEC_FACTOR: Record<VideoCodec, number> = { h264: 1, hevc: 0.6, mpeg2: 1.6 }
 
 interface Rung {
   lines: number
@@ -86,7 +86,7 @@ function scaledSize({ width, height }: Size, scale: number): Size {
 export function rungBitrateKbps(codec: VideoCodec, { width, height }: Size, framesPerSecond: number): number {
   const size = ((width * height) / REFERENCE.pixels) ** SIZE_EXPONENT
   const rate = Math.max(1, framesPerSecond / REFERENCE.framesPerSecond) ** RATE_EXPONENT
-  const kbps = 50 * Math.round((REFERENCE.kbps * size * rate * CODEC_FACTOR[codec]) / 50)
+  const kbps = 50 * Math.round((REFERENCE.kbps * size * rate * videoEncodings[codec].ladderFactor) / 50)
   return Math.min(
     maximumBitrateKbps(codec, width, height),
     Math.max(minimumBitrateKbps(codec, width, height, 'vbr'), kbps),

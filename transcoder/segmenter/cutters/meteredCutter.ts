@@ -2,7 +2,7 @@
 // Not in charge of: cutting (package/), what the counts say (presentationAnalysis.ts).
 import { joined } from '../../formats/concatBytes.ts'
 import type { Cut, Cutter } from './cutter.ts'
-import type { SegmentForm } from '../../plan/model/plan.ts'
+import type { SegmentForm } from '#contract/codecs.ts'
 import type { Counts } from '../../formats/metering/byteCounts.ts'
 import { FragmentMeter } from '../../formats/metering/fragmentMeter.ts'
 import { TsMeter } from '../../formats/metering/tsMeter.ts'

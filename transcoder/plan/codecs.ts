@@ -1,0 +1,113 @@
+// In charge of: how each codec is encoded: ffmpeg's names, presets, delays, limits of the encoder, and what an encode costs.
+// Not in charge of: what jobs may ask of a codec (contract/codecs.ts), its streams (formats/codecs.ts), its arguments (argv/encoderArgs.ts).
+import type { AudioCodec, VideoCodec } from '#contract/codecs.ts'
+import type { Quality } from '#contract/job/jobSpec.ts'
+import type { EngineFeatures } from './model/engineFeatures.ts'
+
+interface VideoEncoding {
+  encoder: string
+  /** As ffprobe names a source of it. */
+  sourceCodec: string
+  /** By h264_quality; null = the encoder has none. */
+  presets: Readonly<Record<Quality, string>> | null
+  /** qvbr: constant quality below the cap. */
+  constantQuality: readonly [flag: string, value: string]
+  /** Sample entry in MP4 where ffmpeg's default does not do. */
+  mp4Tag: string | null
+  /** The encoder shortens a longer GOP by itself, with only a line in its log. */
+  longestGopFrames: number | null
+  /** Frame rates and display aspects are numbers of a table (ISO/IEC 13818-2, tables 6-3 and 6-4), not any ratio. */
+  hasCodedRates: boolean
+  /** Decoder buffers by the highest rate that they serve, ascending; null = as large as the rate control wants them. */
+  decoderBuffers: readonly { kbps: number; bits: number }[] | null
+  /** Outputs can be interlaced. */
+  isInterlaced: boolean
+  /** What carrying captions takes of the engine; null = nothing. */
+  captionsNeed: keyof EngineFeatures | null
+  /** Bitrate of a rung of ladder "auto", relative to h.264. */
+  ladderFactor: number
+  /** CPU-seconds per million pixels (see costs in estimate/costConstants.ts). */
+  encodeSeconds: Readonly<Record<Quality, number>>
+  decodeSeconds: number
+}
+
+export const videoEncodings: Readonly<Record<VideoCodec, VideoEncoding>> = {
+  h264: {
+    encoder: 'libx264',
+    sourceCodec: 'h264',
+    presets: { good: 'veryfast', better: 'medium', best: 'slow' },
+    constantQuality: ['-crf', '21'],
+    mp4Tag: null,
+    longestGopFrames: null,
+    hasCodedRates: false,
+    decoderBuffers: null,
+    isInterlaced: true,
+    captionsNeed: null,
+    ladderFactor: 1,
+    encodeSeconds: { good: 0.0135, better: 0.035, best: 0.052 },
+    decodeSeconds: 0.0045,
+  },
+  hevc: {
+    encoder: 'libx265',
+    sourceCodec: 'hevc',
+    presets: { good: 'veryfast', better: 'fast', best: 'slow' },
+    // x265's scale sits a little higher than x264's.
+    constantQuality: ['-crf', '23'],
+    // Apple's players take hvc1 only; ffmpeg's default is hev1.
+    mp4Tag: 'hvc1',
+    longestGopFrames: null,
+    hasCodedRates: false,
+    decoderBuffers: null,
+    isInterlaced: false,
+    captionsNeed: 'hevcCaptions',
+    ladderFactor: 0.6,
+    encodeSeconds: { good: 0.045, better: 0.056, best: 0.15 },
+    decodeSeconds: 0.0055,
+  },
+  mpeg2: {
+    encoder: 'mpeg2video',
+    sourceCodec: 'mpeg2video',
+    presets: null,
+    constantQuality: ['-q:v', '4'],
+    mp4Tag: null,
+    longestGopFrames: 600,
+    hasCodedRates: true,
+    // Main@Main carries up to 15 Mb/s with this buffer; Main@High has the larger one (ISO/IEC 13818-2 table 8-14).
+    decoderBuffers: [
+      { kbps: 15_000, bits: 1_835_008 },
+      { kbps: Infinity, bits: 9_781_248 },
+    ],
+    isInterlaced: true,
+    captionsNeed: null,
+    ladderFactor: 1.6,
+    encodeSeconds: { good: 0.0064, better: 0.0064, best: 0.0064 },
+    decodeSeconds: 0.0015,
+  },
+}
+
+interface AudioEncoding {
+  encoder: string
+  /** Samples that the encoder puts in front (measured on 5.1.9 and 7.0). */
+  delaySamples: number
+  /** Which channels of ffmpeg's are the surrounds of its 5.1; the audio is the same. */
+  surrounds: 'side' | 'back'
+  /** What of the asked rate is used at least: aac writes next to nothing for silence. */
+  leastShare: number
+}
+
+export const audioEncodings: Readonly<Record<AudioCodec, AudioEncoding>> = {
+  aac: { encoder: 'aac', delaySamples: 1024, surrounds: 'back', leastShare: 0.02 },
+  ac3: { encoder: 'ac3', delaySamples: 256, surrounds: 'side', leastShare: 0.95 },
+  mp2: { encoder: 'mp2', delaySamples: 481, surrounds: 'back', leastShare: 0.95 },
+}
+
+/** Of a source's codec, as ffprobe names it: frames of it carry captions, and outputs can have it. */
+export function videoCodecOfSource(name: string): VideoCodec | null {
+  const found = Object.entries(videoEncodings).find(([, { sourceCodec }]) => sourceCodec === name)
+  return found === undefined ? null : (found[0] as VideoCodec)
+}
+
+/** Sources whose decoder applies dynamic range control, and whose frames state dialogue and downmix levels. */
+export function isDolbyDigital({ codec }: { codec: string }): boolean {
+  return codec === 'ac3' || codec === 'eac3'
+}
