@@ -1,11 +1,9 @@
 // In charge of: the manifest of Smooth Streaming ([MS-SSTR], 2.2.2), and the names of fragments, which are a part of it.
 // Not in charge of: the fragments' bytes.
+import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { languageTag } from './presentation/languageTags.ts'
 import type { AudioTrack, Presentation, Segment, VideoTrack } from './presentation/presentation.ts'
 import { document, element, type Xml } from '../formats/xml.ts'
-
-/** Ticks per second of all times. */
-export const SMOOTH_TIMESCALE = 10_000_000
 
 /** Below `<name>.ism`; clients make the same of `Url`. `bitrate`: bits per second; `time`: ticks of 100 ns. */
 export function smoothFragment(bitrate: number, stream: string, time: number): string {

@@ -19,6 +19,7 @@ import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { ffmpegArgs } from '../plan/argv/ffmpegArgs.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
+import { isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { requiredLength } from '../plan/streams/outputTiming.ts'
@@ -98,7 +99,7 @@ async function encodeOnce(
   damage.begin()
   const planned = plannedFiles(plan)
   const files = planned.map((output, index) => join(workspace.out, `${index}.${output.container}`))
-  const meters = planned.map(({ container }) => (container === 'ts' ? new TsMeter() : null))
+  const meters = planned.map(({ container }) => (isMultiplexed(container) ? new TsMeter() : null))
   const discard = new AbortController()
   const uploads = planned.map((output, index) => {
     const request = { path: output.path, content_type: output.contentType, expected_size: output.expectedBytes }
@@ -194,7 +195,7 @@ function spawnFfmpeg(
   poke: () => void,
 ): Promise<FfmpegResult> {
   const { engine, gateway, settings, log, progress, halt, workspace } = attempt
-  const isOurs = (index: number): boolean => plan.outputs[index]?.container === 'ts'
+  const isOurs = (index: number): boolean => isMultiplexed(plan.outputs[index]?.container)
   const args = ffmpegArgs(plan, {
     input: gateway.url,
     inputFlags: inputFlags(gateway.url),
@@ -216,7 +217,7 @@ function spawnFfmpeg(
   )
   const largestBytes = Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES)
   const takers = plan.outputs.flatMap((output, index) =>
-    output.container === 'ts'
+    isMultiplexed(output.container)
       ? async (stream: Readable) => {
           const late = await convey(stream, files[index]!, multiplexOptions(plan, output, cues), largestBytes)
           if (late === 0) return

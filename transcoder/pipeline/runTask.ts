@@ -36,6 +36,7 @@ import { JobLog } from './jobLog.ts'
 import type { Log } from '../log.ts'
 import { prepareLogo } from '../source/logoImage.ts'
 import { measure } from '../analysis/measureSource.ts'
+import { carriesCues } from '../plan/streams/cuePlan.ts'
 import { allowance, type Allowance } from '../plan/estimate/deadline.ts'
 import { planJob } from '../plan/planJob.ts'
 import { estimateJob } from '../plan/estimate/estimateJob.ts'
@@ -192,10 +193,7 @@ async function transcode(
       throw error
     })
     // Read in every attempt: the plan has the frames at which cues splice, not the cues, which may be megabytes.
-    const found =
-      spec.passCues && (spec.packaging !== null || spec.container === 'ts')
-        ? await findCues(gateway, media, outputStart(spec, media), halt.signal)
-        : null
+    const found = carriesCues(spec) ? await findCues(gateway, media, outputStart(spec, media), halt.signal) : null
     const logo = spec.logo ? await prepareLogo(engine, await door.logo(halt.signal), workspace, halt.signal) : null
     const tellSource = (known: MediaInfo) =>
       sendSource(attempt, task, () => sourceReport(spec, { media: known, found, sizeBytes }))

@@ -1,7 +1,7 @@
 // In charge of: turning a job and a probed source into a complete plan, or into the one reason why it cannot be done.
 // Not in charge of: the wire (contract/job/validateJob.ts), argv (argv/ffmpegArgs.ts).
 import type { Warning } from '#contract/errors.ts'
-import { containers, fileContainers } from '#contract/containers.ts'
+import { fileContainers } from '#contract/containers.ts'
 import { outputPath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec, VideoProfile } from '#contract/job/jobSpec.ts'
 import { planAudio, warnSilentProfiles } from './audio/audioTracks.ts'
@@ -14,6 +14,7 @@ import { toNumber } from '../formats/rational.ts'
 import { outputLength, outputStart, videoOffset } from './streams/outputTiming.ts'
 import { isUntouched, outputColor, readPicture, withoutConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
+import { fileContainerOf, fileRules, segmentForms } from './forms.ts'
 import { planGeometry, upright } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
@@ -51,7 +52,7 @@ export function planJob(
   const spec = settle(request)
   const context = request.withSpec(spec)
   // A constant multiplex rate is for single files; whatever else follows from it does not concern segments.
-  const container = (spec.packaging === null ? containers[spec.container].file : null) ?? 'mp4'
+  const container = fileContainerOf(spec) ?? 'mp4'
   if (video === null) return planWithoutVideo(context)
 
   const source = upright(video)
@@ -88,14 +89,17 @@ export function planJob(
     audio: planAudio(context, profile),
   }))
   const packaging = spec.packaging === null ? null : planPackaging(context, spec.packaging, planned)
-  if (cues !== null && (packaging === null || packaging.hls === 'ts'))
+  if (
+    cues !== null &&
+    (packaging === null || (packaging.hls !== null && segmentForms[packaging.hls].container === 'ts'))
+  )
     for (const { audio } of planned)
       requireFreePid(cues, audio.length + subtitles.length, packaging === null ? spec.service : null)
   const single = packaging === null ? spec.video : []
   const outputs = single.map((profile, position): OutputPlan => {
     const { video: plan, audio } = planned[position]!
     const muxRateKbps =
-      container === 'ts' && profile.mode === 'cbr'
+      fileRules[container].isMultiplexed && profile.mode === 'cbr'
         ? muxRate(plan.bitrateKbps, toNumber(plan.frameRate), audio) +
           (cues === null ? 0 : CUE_KBPS) +
           subtitleKbps(subtitles)
@@ -142,7 +146,7 @@ export function planJob(
     deepProbe: looksDeeper(spec, media),
     hevcCaptionsOption: features.hevcCaptions,
     cues,
-    service: outputs.some((output) => output.container === 'ts') ? spec.service : null,
+    service: outputs.some((output) => fileRules[output.container].hasService) ? spec.service : null,
     subtitles,
     outputs,
     audioFiles,

@@ -9,6 +9,7 @@ import type {
   VideoTrack,
 } from '../manifests/presentation/presentation.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
+import { segmentForms } from '../plan/forms.ts'
 import type { AudioPlan, ColorTags, PackagingPlan } from '../plan/model/plan.ts'
 import type { TakenSegment } from './segmentWriter.ts'
 import type { TakenRendition } from './segmentCheck.ts'
@@ -66,7 +67,7 @@ function media(each: TakenRendition) {
 function videoTrack(packaging: PackagingPlan, each: TakenRendition, ours: readonly TakenRendition[]): VideoTrack {
   const { rendition, form, taken } = each
   const video = rendition.video!
-  const muxed = form === 'ts' ? rendition.audio : []
+  const muxed = segmentForms[form].carriesAudio ? rendition.audio : []
   const audio = rendition.audioRenditions.filter((id) => ours.some((other) => other.rendition.id === id))
   return {
     ...media(each),

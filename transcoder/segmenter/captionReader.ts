@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream'
 import { CaptionDecoder } from '../formats/cea/captionDecoder.ts'
 import { CaptionSource } from '../formats/cea/captionExtractor.ts'
-import { TS_ORIGIN_TICKS } from '../plan/argv/segmentArgs.ts'
+import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 
 /** Reads to the end. What cannot be read as captions is passed over: the pictures themselves are judged where they are encoded. */
 export async function takeCaptions(stream: Readable, decoder: CaptionDecoder): Promise<void> {

@@ -17,7 +17,7 @@ import { smoothManifest } from '../manifests/smoothManifest.ts'
 import { tarDocuments } from '../manifests/tar/tarPlaylists.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan, Plan } from '../plan/model/plan.ts'
-import { TS_ORIGIN_TICKS } from '../plan/argv/segmentArgs.ts'
+import { segmentForms } from '../plan/forms.ts'
 import type { SegmentPipeline } from './segmenter.ts'
 import { presentationOf, secondsOf } from './buildPresentation.ts'
 import { inMemory, thumbnailFiles, type SidecarFile } from './sidecarFiles.ts'
@@ -91,7 +91,7 @@ function setsOf(
     const known = made.get(form)
     if (known !== undefined) return known
     // Sections say times of the clock that the segments have.
-    const found = form === 'smooth' ? [] : cueEvents(cues, form === 'ts' ? TS_ORIGIN_TICKS : 0)
+    const found = segmentForms[form].listsCues ? cueEvents(cues, segmentForms[form].originTicks) : []
     const limited = limitedCues(found)
     warnings.push(...limited.warnings)
     const presentation = presentationOf(packaging, renditions, form, limited.events)
@@ -121,7 +121,7 @@ function withSidecars(
   // Of the pictures: sound may go on without them.
   const duration = secondsOf(video)
   const channels = packaging.textTracks ? captions.end(duration).channels : []
-  const origin = video.form === 'ts' ? TS_ORIGIN_TICKS : 0
+  const origin = segmentForms[video.form].originTicks
   const text = textTracks(
     [
       ...captionTexts(channels, packaging.captionLanguages),

@@ -3,6 +3,7 @@
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { UploadRequest } from '#contract/task/protocol.ts'
 import { smoothBitrates, smoothFragment } from '../manifests/smoothManifest.ts'
+import { segmentContentType, segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { PackagingPlan, Plan, RenditionPlan } from '../plan/model/plan.ts'
 import type { Takings } from './segmentWriter.ts'
@@ -21,14 +22,14 @@ export function namesOf(packaging: PackagingPlan, rendition: RenditionPlan, form
     directory: joinPath(packaging.directory, inside),
     tarDirectory: inside,
     initUri: `${own}/init.mp4`,
-    contentType: form === 'ts' ? 'video/mp2t' : rendition.kind === 'video' ? 'video/mp4' : 'audio/mp4',
+    contentType: segmentContentType(form, rendition.kind),
   }
   if (form === 'smooth') {
     const stream = rendition.kind === 'video' ? 'video' : rendition.id
     const bitrate = bitrateOf(packaging, rendition)
     return { ...common, segmentUri: (_number, start) => `${own}/${smoothFragment(bitrate, stream, start)}` }
   }
-  const extension = form === 'ts' ? 'ts' : 'm4s'
+  const { extension } = segmentForms[form]
   return { ...common, segmentUri: (number) => `${own}/${String(number).padStart(5, '0')}.${extension}` }
 }
 

@@ -4,6 +4,7 @@ import { requireWholeLength } from '../analysis/durationCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { segmentEnd, ticksOf, type Cadence } from './cutters/cutter.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
+import { segmentForms } from '../plan/forms.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { Plan, RenditionPlan } from '../plan/model/plan.ts'
 import { outputLength, requiredLength } from '../plan/streams/outputTiming.ts'
@@ -78,7 +79,7 @@ function requireCadence(each: TakenRendition): void {
 function requireSounds(each: TakenRendition, source: MediaInfo, startSeconds: number): void {
   const { rendition, soundEnds, timescale, form } = each
   // Fragmented MP4 has each sound in a rendition of its own.
-  if (rendition.kind === 'audio' || form !== 'ts') return
+  if (rendition.kind === 'audio' || !segmentForms[form].carriesAudio) return
   for (const [index, { sourceStream }] of rendition.audio.entries()) {
     const stream = source.audio.find(({ number }) => number === sourceStream)
     const expected = stream?.durationSeconds == null ? null : outputLength(source, [stream], startSeconds)

@@ -7,7 +7,7 @@ import { languageName, languageTag } from '../manifests/presentation/languageTag
 import type { Segment, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
 import type { VttCue } from '../manifests/webvtt/webvttWriter.ts'
 import type { TextTrackPlan } from '../plan/model/plan.ts'
-import { TS_ORIGIN_TICKS } from '../plan/argv/segmentArgs.ts'
+import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { readWebvtt } from '../manifests/webvtt/webvttParser.ts'
 import type { TakenSubtitles } from './subtitleReader.ts'
 import { inMemory, TEXT_TYPE, type SidecarFile } from './sidecarFiles.ts'

@@ -20,6 +20,8 @@ export interface Fragment {
   samples: Sample[]
 }
 
+/** Ticks per second of fragments of Smooth Streaming ([MS-SSTR] 2.2.2.1, the default). */
+export const SMOOTH_TIMESCALE = 10_000_000
 /** sample_is_non_sync_sample. */
 const NON_SYNC = 0x10000
 /** A minute of audio at the shortest frames is far below. */

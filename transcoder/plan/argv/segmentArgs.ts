@@ -3,17 +3,11 @@
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
 import { audioEncodings } from '../codecs.ts'
 import { audioEncoder, mp4Tag, videoEncoder } from './encoderArgs.ts'
+import { segmentForms, TS_ORIGIN_TICKS } from '../forms.ts'
+import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { videoPad } from '../streams/programSelection.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
 import type { AudioPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
-
-/**
- * Presentation time 0 on the 90 kHz clock of every transport stream: 10 s. Encoders' delays lie before it, and streams that
- * are written apart keep their distance.
- */
-export const TS_ORIGIN_TICKS = 900_000
-/** Ticks per second of smooth streams ([MS-SSTR] 2.2.2.1, the default). */
-export const SMOOTH_TIMESCALE = 10_000_000
 
 /** One encode: its filtered streams and the forms that it leaves in. */
 export interface SegmentEncode {
@@ -59,10 +53,10 @@ export function segmentOutputs(plan: Plan): { encode: SegmentEncode; position: n
 }
 
 function audioEncodes({ forms }: RenditionPlan): Pick<SegmentEncode, 'forms' | 'trimmed'>[] {
-  const fragmented = forms.filter((form) => form !== 'ts')
+  const fragmented = forms.filter((form) => !segmentForms[form].carriesAudio)
   return [
     ...(fragmented.length === 0 ? [] : [{ forms: fragmented, trimmed: true }]),
-    ...(forms.includes('ts') ? [{ forms: ['ts' as const], trimmed: false }] : []),
+    ...forms.filter((form) => segmentForms[form].carriesAudio).map((form) => ({ forms: [form], trimmed: false })),
   ]
 }
 
@@ -101,7 +95,9 @@ export function segmentArgs(
           targets
             .map(({ encode, order, form }) => {
               // In a video rendition the audio is there for its transport stream. By number: a colon would have to be escaped.
-              const tracks = form === 'ts' ? audio.map((_track, number) => encodes.length + number) : []
+              const tracks = segmentForms[form].carriesAudio
+                ? audio.map((_track, number) => encodes.length + number)
+                : []
               const select = encode.video === null ? {} : { select: [order, ...tracks].join(',') }
               return slave({ ...select, ...muxer(form, encode) }, pipe(encode, form))
             })
@@ -169,7 +165,7 @@ function pesStream(common: Record<string, string>, leadSeconds: number): Record<
     f: 'mpegts',
     // ffmpeg's clock is as much behind the time stamps, which it moves by twice that.
     max_delay: `${leadSeconds * 1e6}`,
-    output_ts_offset: `${TS_ORIGIN_TICKS / 90_000 - 2 * leadSeconds}`,
+    output_ts_offset: `${TS_ORIGIN_TICKS / TICKS_PER_SECOND - 2 * leadSeconds}`,
     mpegts_flags: '+resend_headers',
     // One frame a packet: a segment's sound is not in a packet that began in the one before.
     pes_payload_size: '0',
@@ -186,7 +182,7 @@ export const encoderStream: readonly string[] = Object.entries(pesStream({ fflag
 export function subtitleArgs(stream: number, target: string): string[] {
   return [
     ...['-map', `0:${stream}`, '-map_metadata', '-1', '-map_chapters', '-1', '-c:s', 'webvtt'],
-    ...['-output_ts_offset', `${TS_ORIGIN_TICKS / 90_000}`, '-fflags', '+bitexact', '-f', 'webvtt', target],
+    ...['-output_ts_offset', `${TS_ORIGIN_TICKS / TICKS_PER_SECOND}`, '-fflags', '+bitexact', '-f', 'webvtt', target],
   ]
 }
 

@@ -3,6 +3,7 @@
 import { MAX_PARTS, MIN_PART_BYTES } from '#contract/task/protocol.ts'
 import type { Estimate, Range } from '#contract/task/dryRunEstimate.ts'
 import { audioEncodings, videoCodecOfSource, videoEncodings } from '../codecs.ts'
+import { fileRules, segmentForms } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioFilePlan, AudioPlan, OutputPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
@@ -29,8 +30,6 @@ const ASSUMED_RATE = 25
 /** What of the asked rate is used at least: vbr leaves easy pictures small, qvbr has a quality and no rate. */
 const LEAST_VIDEO = { cbr: 0.9, vbr: 0.05, qvbr: 0.01 } as const
 const LIKELY_VIDEO = { cbr: 1, vbr: 1, qvbr: 0.7 } as const
-/** What a container adds. */
-const CONTAINER = { mp4: 1.005, ts: 1.05 } as const
 
 /** As the service counts on of single files. */
 const HIGHEST = 1.2
@@ -55,7 +54,8 @@ export function outputBytes(output: OutputPlan, seconds: number | null): Range |
     reserve +
     kbpsToBytes(
       seconds,
-      muxRateKbps ?? (video.bitrateKbps * LIKELY_VIDEO[video.mode] + sound.likely) * CONTAINER[output.container],
+      muxRateKbps ??
+        (video.bitrateKbps * LIKELY_VIDEO[video.mode] + sound.likely) * fileRules[output.container].overhead,
     )
   const least = reserve + kbpsToBytes(seconds, video.bitrateKbps * LEAST_VIDEO[video.mode] + sound.low)
   return rounded({ low: least, likely: Math.min(likely, output.expectedBytes), high: output.expectedBytes })
@@ -78,8 +78,8 @@ export function renditionBytes(rendition: RenditionPlan, seconds: number | null)
   const total = { low: 0, likely: 0, high: 0 }
   for (const form of forms) {
     // In a video rendition the sound is inside of its transport stream only.
-    const sound = audioKbps(video === null || form === 'ts' ? audio : [])
-    const container = CONTAINER[form === 'ts' ? 'ts' : 'mp4']
+    const sound = audioKbps(video === null || segmentForms[form].carriesAudio ? audio : [])
+    const container = fileRules[segmentForms[form].container].overhead
     const picture = video === null ? 0 : video.bitrateKbps
     const least = picture * (video === null ? 0 : LEAST_VIDEO[video.mode]) + sound.low
     const likely = picture * (video === null ? 0 : LIKELY_VIDEO[video.mode]) + sound.likely

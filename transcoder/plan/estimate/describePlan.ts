@@ -1,9 +1,9 @@
 // In charge of: a planned file in sentences that a video engineer reads.
 // Not in charge of: the same as numbers (estimateJob.ts).
 import { videoCodecs } from '#contract/codecs.ts'
+import { segmentForms } from '../forms.ts'
 import { videoEncodings } from '../codecs.ts'
 import type { Rational } from '../../formats/rational.ts'
-import type { SegmentForm } from '#contract/codecs.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, RenditionPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
@@ -83,13 +83,11 @@ export function describeOutput(
   return sentences
 }
 
-const formNames: Record<SegmentForm, string> = { cmaf: 'CMAF', ts: 'transport streams', smooth: 'Smooth Streaming' }
-
 export function describeRendition(rendition: RenditionPlan, plan: Plan, packaging: PackagingPlan): string[] {
   const { video, audio, audioRenditions: apart } = rendition
   const silence = apart.length === 0 ? 'No audio.' : `Audio is separate: ${apart.join(', ')}.`
   return [
     ...(video === null ? audio.map(describeAudio) : describeOutput({ video, audio, muxRateKbps: null }, plan, silence)),
-    `Segments of ${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => formNames[form]).join(' and ')}.`,
+    `Segments of ${number(toNumber(packaging.segmentDuration))} s as ${rendition.forms.map((form) => segmentForms[form].title).join(' and ')}.`,
   ]
 }

@@ -4,6 +4,7 @@ import type { Estimate, FileReport } from '#contract/task/dryRunEstimate.ts'
 import { joinPath } from '#contract/job/paths/outputNames.ts'
 import type { JobSpec } from '#contract/job/jobSpec.ts'
 import type { SourceCues } from '../streams/cuePlan.ts'
+import { segmentContentType, segmentForms } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { AudioPlan, OutputPlan, PackagingPlan, Plan, VideoPlan } from '../model/plan.ts'
 import { audioFileBytes, outputBytes, predict, renditionBytes, type Pricing } from './costModel.ts'
@@ -75,7 +76,10 @@ function packagingReports(plan: Plan, packaging: PackagingPlan): FileReport[] {
     const kind = rendition.kind === 'video' ? 'video' : 'audio'
     return {
       path: joinPath(packaging.directory, rendition.directory),
-      content_type: rendition.forms.every((form) => form === 'ts') ? 'video/mp2t' : `${kind}/mp4`,
+      content_type: segmentContentType(
+        rendition.forms.find((form) => segmentForms[form].container === 'mp4') ?? 'ts',
+        kind,
+      ),
       profile: rendition.kind === 'video' ? rendition.profile : null,
       description: describeRendition(rendition, plan, packaging),
       video: rendition.video === null ? null : videoReport(rendition.video),

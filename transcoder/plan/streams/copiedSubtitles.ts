@@ -1,6 +1,7 @@
 // In charge of: which of the source's teletext and DVB subtitles a transport stream carries as they are.
 // Not in charge of: captions inside of the video (captionPlan.ts), text subtitles, what is left out (droppedStreams.ts).
 import type { JobSpec } from '#contract/job/jobSpec.ts'
+import { fileContainerOf, fileRules } from '../forms.ts'
 import type { MediaInfo } from '../model/mediaInfo.ts'
 import type { SubtitlePlan } from '../model/plan.ts'
 
@@ -11,7 +12,8 @@ const LANGUAGES = /^[a-z]{3}(,[a-z]{3})*$/
 
 /** Only a DVB receiver reads them, and only a transport stream states what they are. */
 export function planSubtitles(spec: JobSpec, media: MediaInfo): SubtitlePlan[] {
-  if (spec.packaging !== null || spec.container !== 'ts' || spec.service.profile !== 'dvb') return []
+  const container = fileContainerOf(spec)
+  if (container === null || !fileRules[container].hasService || spec.service.profile !== 'dvb') return []
   if (!media.formats.includes('mpegts')) return []
   return media.other.flatMap(({ id, codec, language }) => {
     const kind = kinds[codec]

@@ -1,7 +1,8 @@
 // In charge of: what a source's cues mean for the outputs: their PID, and key frames where a splice may be made.
 // Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
-import type { ServiceSpec } from '#contract/job/jobSpec.ts'
+import type { JobSpec, ServiceSpec } from '#contract/job/jobSpec.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
+import { fileContainerOf, fileRules } from '../forms.ts'
 import type { CuePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
 import type { Rational } from '../../formats/rational.ts'
@@ -27,11 +28,20 @@ const MOST_SPLICE_POINTS = 2000
 /** Room in a constant rate for cues and the larger program map, whatever the pictures need. */
 export const CUE_KBPS = 40
 
+/** Cues are wanted, and some output can have them. */
+export function carriesCues(spec: JobSpec): boolean {
+  const container = fileContainerOf(spec)
+  const { packaging } = spec
+  return (
+    spec.passCues &&
+    (container === null ? packaging?.hls === true || packaging?.dash === true : fileRules[container].hasService)
+  )
+}
+
 /** null where no cues are wanted or could be carried, or where there are none: then a warning says so. */
 export function planCues(context: PlanContext, cues: SourceCues | null): CuePlan | null {
   const { spec } = context
-  const carried = spec.packaging === null ? spec.container === 'ts' : spec.packaging.hls || spec.packaging.dash
-  if (!spec.passCues || !carried) return null
+  if (!carriesCues(spec)) return null
   const field = 'scte35_passthough'
   const warn = (code: WarningCode, message: string) => context.warn({ code, field, message })
   if (cues === null || cues.pids.length === 0) {

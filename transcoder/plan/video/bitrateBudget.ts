@@ -5,6 +5,7 @@ import type { FileContainer } from '#contract/containers.ts'
 import type { BitrateMode } from '#contract/job/jobSpec.ts'
 import { frameSamples } from '../../formats/codecs.ts'
 import { videoEncodings } from '../codecs.ts'
+import { fileRules } from '../forms.ts'
 import type { AudioPlan, VideoPlan } from '../model/plan.ts'
 import { toNumber } from '../../formats/rational.ts'
 
@@ -42,7 +43,7 @@ export function bufferModel(
   container: FileContainer,
 ): { maxKbps: number; bufferBits: number } {
   const maxKbps = Math.round(kbps * buffers[mode].peak)
-  const seconds = mode === 'cbr' && container === 'ts' ? CONSTANT_MUX_SECONDS : buffers[mode].seconds
+  const seconds = mode === 'cbr' && fileRules[container].isMultiplexed ? CONSTANT_MUX_SECONDS : buffers[mode].seconds
   const bufferBits = Math.round(kbps * 1000 * seconds)
   const limit = videoEncodings[codec].decoderBuffers?.find(({ kbps: highest }) => maxKbps <= highest)
   return { maxKbps, bufferBits: Math.min(bufferBits, limit?.bits ?? Infinity) }

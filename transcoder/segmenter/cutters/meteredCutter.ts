@@ -3,6 +3,7 @@
 import { joined } from '../../formats/concatBytes.ts'
 import type { Cut, Cutter } from './cutter.ts'
 import type { SegmentForm } from '#contract/codecs.ts'
+import { segmentForms } from '../../plan/forms.ts'
 import type { Counts } from '../../formats/metering/byteCounts.ts'
 import { FragmentMeter } from '../../formats/metering/fragmentMeter.ts'
 import { TsMeter } from '../../formats/metering/tsMeter.ts'
@@ -25,7 +26,7 @@ export class MeteredCutter implements Cutter {
 
   constructor(cutter: Cutter, form: SegmentForm) {
     this.#cutter = cutter
-    this.#meter = form === 'ts' ? new TsMeter() : new FragmentMeter()
+    this.#meter = segmentForms[form].container === 'ts' ? new TsMeter() : new FragmentMeter()
   }
 
   push(chunk: Uint8Array): Cut[] {

@@ -4,9 +4,15 @@ import { joined } from '../../formats/concatBytes.ts'
 import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter } from './cutter.ts'
 import { StreamError } from '../../formats/streamError.ts'
 import { LengthScan } from '../../formats/video/keyFrameScan.ts'
-import { SMOOTH_TIMESCALE } from '../../manifests/smoothManifest.ts'
 import { BoxReader } from '../../formats/mp4/boxReader.ts'
-import { isSync, readFragment, writeFragment, type Fragment, type Sample } from '../../formats/mp4/movieFragment.ts'
+import {
+  isSync,
+  readFragment,
+  SMOOTH_TIMESCALE,
+  writeFragment,
+  type Fragment,
+  type Sample,
+} from '../../formats/mp4/movieFragment.ts'
 import { readInit, type TrackInfo } from '../../formats/mp4/initSegment.ts'
 import { missing } from './cmafVideoCutter.ts'
 

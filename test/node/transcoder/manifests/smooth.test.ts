@@ -2,12 +2,8 @@
 // Not in charge of: playing it.
 import { expect, test } from 'vitest'
 import type { AudioTrack, Segment, VideoTrack } from '../../../../transcoder/manifests/presentation/presentation.ts'
-import {
-  SMOOTH_TIMESCALE,
-  smoothBitrates,
-  smoothFragment,
-  smoothManifest,
-} from '../../../../transcoder/manifests/smoothManifest.ts'
+import { SMOOTH_TIMESCALE } from '../../../../transcoder/formats/mp4/movieFragment.ts'
+import { smoothBitrates, smoothFragment, smoothManifest } from '../../../../transcoder/manifests/smoothManifest.ts'
 import { audioTrack, ENDS, presentation, segments, videoTrack } from '../../../support/manifests/examplePresentation.ts'
 
 function fragments(bitrate: number, stream: string): Segment[] {
