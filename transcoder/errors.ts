@@ -1,7 +1,9 @@
 // In charge of: why a run is halted, and how any thrown value becomes the error that the Worker is sent.
 // Not in charge of: the error of a task (contract/taskError.ts), sending it (pipeline/runTask.ts).
 import type { JobError } from '#contract/errors.ts'
+import type { JobErrorCode } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
+import { EngineError, type EngineReason } from './ffmpeg/engineError.ts'
 
 /** The door answered that this attempt is no longer the current one: stop at once and report nothing more. */
 export class StaleAttempt extends Error {
@@ -42,8 +44,15 @@ function scrubValue(value: unknown, secrets: readonly string[]): unknown {
   return value
 }
 
-/** What the Worker is told about any thrown value. Unknown ones become `internal`. */
-export function toJobError(error: unknown, secrets: readonly string[] = []): JobError {
+const engineCodes: Record<EngineReason, JobErrorCode> = {
+  killed: 'encoder_killed',
+  output_too_large: 'output_too_large',
+  output_broken: 'encoder_failed',
+}
+
+/** What the Worker is sent for any thrown value. Unknown ones become `internal`. */
+export function toJobError(thrown: unknown, secrets: readonly string[] = []): JobError {
+  const error = thrown instanceof EngineError ? new TaskError(engineCodes[thrown.reason], thrown.message) : thrown
   if (error instanceof TaskError) {
     return {
       code: error.code,

@@ -1,6 +1,7 @@
 // In charge of: walking the top-level boxes of an mp4 on disk (ISO/IEC 14496-12, 4.2).
 // Not in charge of: what is inside them.
 import { open } from 'node:fs/promises'
+import { BOX_TYPE } from './formats/mp4/boxReader.ts'
 
 export interface Box {
   type: string
@@ -24,7 +25,6 @@ export interface Mp4Check {
 
 /** A file of ours has five; a damaged one could pretend to have billions. */
 const MOST_BOXES = 10_000
-const TYPE = /^[\u0020-\u007e\u00a9]{4}$/
 
 /** Reads a few bytes for each box. Throws only where the file cannot be read. */
 export async function checkMp4(path: string): Promise<Mp4Check> {
@@ -50,7 +50,7 @@ export async function checkMp4(path: string): Promise<Mp4Check> {
 function readHeader(header: Buffer, offset: number, end: number): Box | string {
   if (header.length < 8) return `${header.length} bytes at ${offset} are too few for a box`
   const type = header.toString('latin1', 4, 8)
-  if (!TYPE.test(type)) return `no box begins at ${offset}`
+  if (!BOX_TYPE.test(type)) return `no box begins at ${offset}`
   const short = header.readUInt32BE(0)
   if (short === 1 && header.length < 16) return `the box ${type} at ${offset} is cut off`
   // 1 = the size has 64 bits and follows; 0 = up to the end of the file.

@@ -19,8 +19,10 @@ export interface Settings {
   /** For how long an attempt may go on after SIGTERM, where that is enough for its rest (server/drain.ts). */
   drainSeconds: number
   version: string
-  /** What estimates are computed with. */
-  pricing: Pricing
+  /** What this machine has; estimates and deadlines are computed with it. */
+  machine: Pricing['machine']
+  /** US dollars; what estimates are computed with. */
+  prices: Pricing['prices']
 }
 
 /** As much as the disk of the largest container. */
@@ -49,7 +51,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     maxUnsizedBytes,
     drainSeconds,
     version: env['SPLICEPOINT_VERSION'] || '0.1.0',
-    pricing: readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
+    ...readPricing(env['ESTIMATE_PRICES'], threads === 0 ? availableParallelism() : threads),
   }
 }
 

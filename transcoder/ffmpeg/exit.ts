@@ -1,6 +1,17 @@
-// In charge of: reading how ffmpeg ended: a code and a sentence for people.
+// In charge of: reading how ffmpeg ended: a reason and a sentence for people. Reasons have the names of the errors that they become.
 // Not in charge of: trusting it. Exit code 0 is NOT success (a cut input ends with 0): the caller compares durations too.
-import type { JobErrorCode } from '#contract/errorCodes.ts'
+
+export type ExitReason =
+  | 'output_incomplete'
+  | 'output_too_large'
+  | 'disk_full'
+  | 'encoder_failed'
+  | 'deadline_exceeded'
+  | 'source_unreachable'
+  | 'source_not_found'
+  | 'source_forbidden'
+  | 'source_damaged'
+  | 'source_not_media'
 
 export interface Ending {
   code: number | null
@@ -11,12 +22,12 @@ export interface Ending {
 }
 
 export interface Verdict {
-  code: JobErrorCode
+  code: ExitReason
   message: string
 }
 
 /** First match wins: the machine's troubles first, because they make the media look broken. */
-const causes: readonly [RegExp, JobErrorCode, string][] = [
+const causes: readonly [RegExp, ExitReason, string][] = [
   [
     /reserved_moov_size is too small/,
     'output_incomplete',

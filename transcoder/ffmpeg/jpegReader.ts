@@ -1,7 +1,7 @@
 // In charge of: sheets of small pictures and the poster out of ffmpeg, held in memory until the manifests are written.
 // Not in charge of: telling them apart (jpegSplitter.ts), describing them (sidecarFiles.ts).
 import type { Readable } from 'node:stream'
-import { TaskError } from '#contract/taskError.ts'
+import { EngineError } from './engineError.ts'
 import { StreamError } from '../formats/streamError.ts'
 import { JpegSplitter } from '../formats/jpegSplitter.ts'
 
@@ -17,14 +17,14 @@ export async function takePictures(stream: Readable): Promise<Uint8Array[] | nul
     for await (const chunk of stream)
       for (const picture of splitter.push(chunk as Buffer)) {
         bytes += picture.length
-        if (bytes > MOST_BYTES) throw new TaskError('output_too_large', 'The thumbnails exceeded their maximum size.')
+        if (bytes > MOST_BYTES) throw new EngineError('output_too_large', 'The thumbnails exceeded their maximum size.')
         pictures.push(picture)
       }
     splitter.end()
   } catch (error) {
     if (!(error instanceof StreamError)) throw error
     if (error.code === 'cut off') return null
-    throw new TaskError('encoder_failed', error.message, { cause: error })
+    throw new EngineError('output_broken', error.message, error)
   }
   return pictures
 }

@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { TaskError } from '#contract/taskError.ts'
 import { scrubAddresses } from './printableCommand.ts'
+import { EngineError } from './engineError.ts'
 import {
   bareCell,
   cellEnvironment,
@@ -173,7 +173,7 @@ export async function runFfmpeg(engine: Programs, args: readonly string[], optio
   }
 }
 
-/** Runs ffprobe and returns what it printed. Throws FfprobeError; TaskError `encoder_killed` where it was killed from outside. */
+/** Runs ffprobe and returns what it printed. Throws FfprobeError; EngineError where it was killed from outside. */
 export async function runFfprobe(
   engine: Programs,
   args: readonly string[],
@@ -224,7 +224,7 @@ interface Running {
   kill: () => void
   /** False where so little time has passed that all cores together cannot have used up the processor time. */
   mayLackCpu: () => boolean
-  /** @throws TaskError when a SIGKILL ended it that was not ours: what it said until then is no judgement of the media. */
+  /** @throws EngineError when a SIGKILL ended it that was not ours. */
   requireOwnEnd: (signal: NodeJS.Signals | null) => void
 }
 
@@ -320,7 +320,7 @@ async function open(
     requireOwnEnd: (signal) => {
       if (signal !== 'SIGKILL' || isKilledByUs) return
       const message = 'ffmpeg was killed from outside, most likely because the machine ran out of memory.'
-      throw new TaskError('encoder_killed', message)
+      throw new EngineError('killed', message)
     },
   }
 }

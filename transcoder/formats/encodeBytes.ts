@@ -14,7 +14,7 @@ export function base64(bytes: Uint8Array): string {
   return text
 }
 
-/** Upper case, without a prefix. */
+/** Lower case, without a prefix. */
 export function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join('')
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

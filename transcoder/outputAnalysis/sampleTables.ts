@@ -3,13 +3,13 @@
 import { open } from 'node:fs/promises'
 import type { Box } from '../mp4FileCheck.ts'
 import { children, find, nameAt, need, viewOf } from '../formats/mp4/boxReader.ts'
+import { VISUAL_ENTRY } from '../formats/mp4/initSegment.ts'
 import { avcFrom, hevcFrom } from '../formats/mp4/codecConfig.ts'
 import type { Counts, TrackCount } from '../formats/metering/byteCounts.ts'
 import { Seconds } from '../formats/metering/bytesPerSecond.ts'
 
 /** Of a day with 60 pictures a second; a header beyond that is none of ours. */
 const LARGEST_MOOV = 256 * 1024 * 1024
-const VISUAL_ENTRY = 78
 
 /** Null where there is no header that could be read. Throws StreamError where it is damaged. */
 export async function countMp4(path: string, boxes: readonly Box[]): Promise<Counts | null> {

@@ -207,7 +207,7 @@ function spawnFfmpeg(
     ],
     logo: logoFile(workspace),
     threads: settings.threads,
-    cores: settings.pricing.machine.vcpus,
+    cores: settings.machine.vcpus,
   })
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
   const planned = plannedFiles(plan)

@@ -227,7 +227,7 @@ async function transcode(
       const { media: known, plan } = await survey()
       await requireRoom(attempt, plan)
       const source = { media: known, found, sizeBytes }
-      const estimate = estimateJob(spec, source, plan, settings.pricing)
+      const estimate = estimateJob(spec, source, plan, settings)
       return { estimate, warnings: plan.warnings, progress: progress.snapshot() }
     }
     // A transcoder of before stored the plan, and nothing else.
@@ -236,7 +236,7 @@ async function transcode(
     await requireRoom(attempt, plan)
     const outputBytes = plannedFiles(plan).reduce((sum, output) => sum + output.expectedBytes, 0)
     const allowed = allowance(plan, media, {
-      vcpus: settings.pricing.machine.vcpus,
+      vcpus: settings.machine.vcpus,
       sourceBytes: sizeBytes,
       outputBytes,
     })

@@ -13,6 +13,7 @@ import type { Cue } from '../formats/scte35/cueScan.ts'
 import type { Cut, Cutter } from './cutters/cutter.ts'
 import { RegroupCutter } from './cutters/refragmentingCutter.ts'
 import { CmafVideoCutter } from './cutters/cmafVideoCutter.ts'
+import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { SMOOTH_TIMESCALE } from '../formats/mp4/movieFragment.ts'
 import { TsCutter } from './cutters/tsCutter.ts'
 import { TailCutter } from './cutters/tailCutter.ts'
@@ -33,7 +34,6 @@ import { takeCaptions } from './captionReader.ts'
 import { takeSubtitles, type TakenSubtitles } from './subtitleReader.ts'
 import { cadenceOf, requireWhole, type TakenRendition } from './segmentCheck.ts'
 
-const TS_TIMESCALE = 90_000
 /** A segment at this multiple of its nominal size is a runaway. */
 const SIZE_FACTOR = 8
 const SIZE_EXTRA_BYTES = 64 * 1024 * 1024
@@ -217,7 +217,7 @@ export class SegmentPipeline {
       return {
         cutter: rendition.kind === 'audio' ? new TailCutter(cutter) : this.#withCues(cutter),
         describe: () => ({
-          timescale: TS_TIMESCALE,
+          timescale: TICKS_PER_SECOND,
           codecs: cutter.codecs,
           codecPrivateData: '',
           soundEnds: cutter.soundEnds,

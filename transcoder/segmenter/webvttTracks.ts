@@ -7,12 +7,13 @@ import { languageName, languageTag } from '../manifests/presentation/languageTag
 import type { Segment, TextTrack, VideoTrack } from '../manifests/presentation/presentation.ts'
 import type { VttCue } from '../manifests/webvtt/webvttWriter.ts'
 import type { TextTrackPlan } from '../plan/model/plan.ts'
+import { TICKS_PER_SECOND } from '../formats/mpegts/clock.ts'
 import { TS_ORIGIN_TICKS } from '../plan/forms.ts'
 import { readWebvtt } from '../manifests/webvtt/webvttParser.ts'
 import type { TakenSubtitles } from './subtitleReader.ts'
 import { inMemory, TEXT_TYPE, type SidecarFile } from './sidecarFiles.ts'
 
-const SUBTITLE_ORIGIN_SECONDS = TS_ORIGIN_TICKS / 90_000
+const SUBTITLE_ORIGIN_SECONDS = TS_ORIGIN_TICKS / TICKS_PER_SECOND
 
 /** One track that is still to be written; `directory` is below `captions/`. */
 export interface TrackText extends Pick<TextTrack, 'id' | 'purpose' | 'channel' | 'name' | 'language'> {

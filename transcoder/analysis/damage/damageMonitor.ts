@@ -2,6 +2,7 @@
 // source has more of it than the job allows.
 // Not in charge of: reading ffmpeg's lines (ffmpegMessages.ts), the sentences (damageReport.ts).
 import type { TaskError } from '#contract/taskError.ts'
+import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { audioEncodings, videoEncodings } from '../../plan/codecs.ts'
 import type { AudioStream, MediaInfo, VideoStream } from '../../plan/model/mediaInfo.ts'
 import type { AudioPlan, Plan } from '../../plan/model/plan.ts'
@@ -37,7 +38,6 @@ interface Silence {
   isFirst: boolean
 }
 
-const TICKS_PER_SECOND = 90_000
 /** swresample adds silence in pieces of this many samples at most. */
 const SILENCE_STEP = 16_384
 /** Two filters that fill one gap of the source say so at about the same time. */

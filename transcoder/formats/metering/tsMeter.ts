@@ -1,7 +1,7 @@
 // In charge of: counting a transport stream of ours as it leaves: bytes of each stream, and of all of it by the second.
 // Not in charge of: cutting it (package/ts), whether it is whole.
 import { clockReference, pesStamps, TICKS_PER_SECOND, ticksBetween } from '../mpegts/clock.ts'
-import { PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { isVideo, readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
 import { joined } from '../concatBytes.ts'
@@ -9,7 +9,6 @@ import { codecStringOf } from '../video/annexB.ts'
 import type { Counts, TrackCount } from './byteCounts.ts'
 import { Seconds } from './bytesPerSecond.ts'
 
-const PAT_PID = 0
 /** Bytes of the first picture in which its parameter sets are looked for. */
 const HEAD_BYTES = 64 * 1024
 

@@ -7,7 +7,8 @@ import { StreamError } from '../streamError.ts'
 const LARGEST_BOX = 4 * 1024 * 1024
 /** One group of pictures: a minute at 100 Mb/s is three quarters of this. */
 const LARGEST_MEDIA = 2 ** 30
-const NAME = /^[\u0020-\u007e\u00a9]{4}$/
+/** Four printable characters; Apple's begin with ©. */
+export const BOX_TYPE = /^[\u0020-\u007e\u00a9]{4}$/
 
 /** box: a whole one with its header. mdat: only its header; its bytes follow as payload, and `last` ends them. */
 export type BoxEvent =
@@ -58,7 +59,7 @@ export class BoxReader {
     const header = short === 1 ? 16 : 8
     const size = short === 1 ? Number(view.getBigUint64(8)) : short
     const largest = name === 'mdat' ? LARGEST_MEDIA : LARGEST_BOX
-    if (!NAME.test(name) || size < header || size > largest)
+    if (!BOX_TYPE.test(name) || size < header || size > largest)
       throw new StreamError('damaged', `A box of the encoder claims ${size} bytes.`)
     if (name !== 'mdat' && bytes.length < size) {
       this.#wanted = size

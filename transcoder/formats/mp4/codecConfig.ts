@@ -1,6 +1,7 @@
 // In charge of: the codecs' own configuration records: RFC 6381 names, channels, [MS-SSTR] CodecPrivateData.
 // Not in charge of: finding the records (initSegment.ts).
 import { StreamError } from '../streamError.ts'
+import { hex } from '../encodeBytes.ts'
 import { viewOf } from './boxReader.ts'
 
 export interface Coding {
@@ -17,10 +18,6 @@ export interface AudioCoding extends Coding {
   channels: number
   /** Hz. */
   sampleRate: number
-}
-
-export function hex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 const damaged = (what: string): StreamError => new StreamError('damaged', `The encoder wrote a broken ${what}.`)

@@ -27,7 +27,8 @@ export interface SampleDefaults {
   flags: number
 }
 
-const VISUAL_ENTRY = 78
+/** Bytes of a VisualSampleEntry before its boxes (ISO/IEC 14496-12, 12.1.3). */
+export const VISUAL_ENTRY = 78
 const AUDIO_ENTRY = 28
 
 /** `moov` is the whole box. Throws StreamError for anything but one track of a codec that is segmented. */

@@ -4,6 +4,8 @@
 /** ISO/IEC 13818-1, 2.4.3.5: program_clock_reference_base and the time stamps start again at 0 after 2^33 ticks (26.5 h). */
 const PERIOD = 2 ** 33
 export const TICKS_PER_SECOND = 90_000
+/** Half of the shortest frame (300 per second): a time stamp is found again in spite of its rounding. */
+export const ROUNDING_TICKS = 150
 
 /** Any number of ticks as the clock shows it. */
 export function onClock(ticks: number): number {

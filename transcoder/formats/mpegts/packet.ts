@@ -2,7 +2,9 @@
 // Not in charge of: what they carry (section.ts, clock.ts).
 
 export const PACKET_BYTES = 188
-const SYNC = 0x47
+export const SYNC_BYTE = 0x47
+/** Of the program association table. */
+export const PAT_PID = 0
 export const NULL_PID = 0x1fff
 
 /** Bytes from one packet to the next: plain, with a time stamp in front (M2TS), with error correction behind. */
@@ -47,7 +49,7 @@ export class PacketReader {
     const bytes = this.#rest.length === 0 ? chunk : join(this.#rest, chunk)
     let at = this.#gap
     while (at < bytes.length) {
-      if (this.#stride !== null && bytes[at] === SYNC) {
+      if (this.#stride !== null && bytes[at] === SYNC_BYTE) {
         if (at + PACKET_BYTES > bytes.length) break
         yield bytes.subarray(at, at + PACKET_BYTES)
         at += this.#stride
@@ -65,7 +67,7 @@ export class PacketReader {
   /** The packets that are left: a stream may be too short for a proof. */
   *end(): Generator<Uint8Array> {
     const rest = this.#rest
-    for (let at = Math.max(0, rest.indexOf(SYNC)); rest[at] === SYNC && at + PACKET_BYTES <= rest.length;) {
+    for (let at = Math.max(0, rest.indexOf(SYNC_BYTE)); rest[at] === SYNC_BYTE && at + PACKET_BYTES <= rest.length;) {
       yield rest.subarray(at, at + PACKET_BYTES)
       at += this.#stride ?? PACKET_BYTES
     }
@@ -75,11 +77,11 @@ export class PacketReader {
 
 function findSync(bytes: Uint8Array, from: number): { at: number; stride: number } | null {
   for (let at = from; at + PROOF * PACKET_BYTES <= bytes.length; at++) {
-    if (bytes[at] !== SYNC) continue
+    if (bytes[at] !== SYNC_BYTE) continue
     for (const stride of STRIDES) {
       if (at + (PROOF - 1) * stride >= bytes.length) continue
       let agreed = 1
-      while (agreed < PROOF && bytes[at + agreed * stride] === SYNC) agreed += 1
+      while (agreed < PROOF && bytes[at + agreed * stride] === SYNC_BYTE) agreed += 1
       if (agreed === PROOF) return { at, stride }
     }
   }

@@ -1,7 +1,7 @@
 // In charge of: putting cues into a transport stream while it is being written: its program map, and each cue in its place.
 // Not in charge of: finding them (cueScan.ts), bytes in and out (transcoder/analysis/findCues.ts). The stream has one program: it is our own encoder's.
 import { joined } from '../concatBytes.ts'
-import { clockReference, laterClock, pesStamps, ticksBetween } from '../mpegts/clock.ts'
+import { clockReference, laterClock, pesStamps, ROUNDING_TICKS, ticksBetween } from '../mpegts/clock.ts'
 import { withCueStream } from './cueStream.ts'
 import { NULL_PID, PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
 import type { Cue } from './cueScan.ts'
@@ -18,8 +18,6 @@ export interface InjectorOptions {
   cues: readonly Cue[]
 }
 
-/** Half of the shortest picture (300 per second): a time stamp is found again in spite of its rounding. */
-const ROUNDING_TICKS = 150
 const PACKET_BITS = PACKET_BYTES * 8
 
 export class CueInjector {

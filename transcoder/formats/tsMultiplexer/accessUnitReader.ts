@@ -1,11 +1,9 @@
 // In charge of: an encoder's transport stream taken apart into PES packets of one access unit each.
 // Not in charge of: when they are sent (multiplexer.ts).
 import { pesStamps, ticksBetween } from '../mpegts/clock.ts'
-import { PacketReader, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
+import { PacketReader, PAT_PID, payloadOf, pidOf, startsUnit } from '../mpegts/packet.ts'
 import { SectionAssembler } from '../mpegts/section.ts'
 import { readPat, readPmt, type ProgramMap } from '../mpegts/programTables.ts'
-
-const PAT_PID = 0
 
 /** One PES packet: a picture, an audio frame, or a unit of data. Times in ticks of 90 kHz, which do not wrap. */
 export interface Unit {

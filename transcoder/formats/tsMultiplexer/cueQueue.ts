@@ -1,12 +1,10 @@
 // In charge of: cues in a multiplex, each at the time or before the picture where it stood in the source.
 // Not in charge of: finding them (formats/scte35/cueScan.ts), the map that lists them (formats/scte35/cueStream.ts).
+import { ROUNDING_TICKS } from '../mpegts/clock.ts'
 import type { Cue } from '../scte35/cueScan.ts'
 import { toPackets } from '../mpegts/section.ts'
 import { moveSplice } from '../scte35/spliceInfo.ts'
 import type { PacketWriter } from './packetWriter.ts'
-
-/** Half of the shortest picture (300 per second): a time stamp is found again in spite of its rounding. */
-const ROUNDING_TICKS = 150
 
 export class CueLane {
   readonly #pid: number

@@ -1,10 +1,9 @@
 // In charge of: writing transport packets one behind another (ISO/IEC 13818-1, 2.4.3.2).
 // Not in charge of: which one comes next (multiplexer.ts).
 import { onClock } from '../mpegts/clock.ts'
-import { PACKET_BYTES } from '../mpegts/packet.ts'
+import { PACKET_BYTES, SYNC_BYTE } from '../mpegts/packet.ts'
 
 const BLOCK_BYTES = 512 * PACKET_BYTES
-const SYNC = 0x47
 const STUFFING = 0xff
 /** adaptation_field_length and the flags; the clock behind them. */
 const FIELD_BYTES = 2
@@ -90,7 +89,7 @@ export class PacketWriter {
 }
 
 function header(block: Uint8Array, at: number, begins: boolean, pid: number, last: number): void {
-  block[at] = SYNC
+  block[at] = SYNC_BYTE
   block[at + 1] = (begins ? 0x40 : 0) | (pid >> 8)
   block[at + 2] = pid & 0xff
   block[at + 3] = last

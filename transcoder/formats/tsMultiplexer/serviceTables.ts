@@ -4,7 +4,6 @@ import { sealSection } from '../mpegts/crc.ts'
 
 /* oxlint-disable unicorn/no-useless-spread -- the fields of one row of the standard stay on one line */
 
-export const PAT_PID = 0
 export const SDT_PID = 0x11
 
 export interface Service {

@@ -1,5 +1,6 @@
 // In charge of: the MPD (ISO/IEC 23009-1) of a presentation of CMAF tracks, and of the same inside of a tar.
 // Not in charge of: adaptation sets (adaptationSets.ts), where segments lie (segmentAddressing.ts).
+import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { base64 } from '../../formats/encodeBytes.ts'
 import { placedCues } from '../presentation/adBreaks.ts'
 import { audioSet, imageSet, subsets, textSet, videoSets } from './adaptationSets.ts'
@@ -17,7 +18,6 @@ const FULL_PROFILE = 'urn:mpeg:dash:profile:full:2011'
 /** ANSI/SCTE 214-1, 6.8.4: one splice_info_section in base64. */
 const CUE_SCHEME = 'urn:scte:scte35:2014:xml+bin'
 const CUE_NAMESPACE = 'http://www.scte.org/schemas/35/2016'
-const CUE_TIMESCALE = 90_000
 
 /** `manifest.mpd`. Throws for tracks that are not CMAF, or whose segments' names do not count up by one. */
 export function mpd(presentation: Presentation): string {
@@ -87,17 +87,17 @@ function eventStream(presentation: Presentation): Xml[] {
   const seen = new Set<string>()
   const events = cues.flatMap(({ start, duration, section }) => {
     const binary = base64(section)
-    const time = Math.round(start * CUE_TIMESCALE)
+    const time = Math.round(start * TICKS_PER_SECOND)
     if (seen.has(`${time} ${binary}`)) return []
     seen.add(`${time} ${binary}`)
     const attributes = {
       presentationTime: time,
-      duration: duration === null ? null : Math.round(duration * CUE_TIMESCALE),
+      duration: duration === null ? null : Math.round(duration * TICKS_PER_SECOND),
       id: seen.size,
     }
     const signal = element('Signal', { xmlns: CUE_NAMESPACE }, [element('Binary', {}, binary)])
     return [element('Event', attributes, [signal])]
   })
   if (events.length === 0) return []
-  return [element('EventStream', { schemeIdUri: CUE_SCHEME, timescale: CUE_TIMESCALE }, events)]
+  return [element('EventStream', { schemeIdUri: CUE_SCHEME, timescale: TICKS_PER_SECOND }, events)]
 }

@@ -48,7 +48,7 @@ function segmentAt(starts: readonly number[], time: number): number {
 }
 
 function dateRange({ programStart }: Presentation, { cue, end }: CuePair): string {
-  const section = ({ section: bytes }: CueEvent) => (bytes.length === 0 ? null : `0x${hex(bytes)}`)
+  const section = ({ section: bytes }: CueEvent) => (bytes.length === 0 ? null : `0x${hex(bytes).toUpperCase()}`)
   return tag('EXT-X-DATERANGE', {
     ID: quoted(cue.id),
     'START-DATE': quoted(date(programStart, cue.start)),

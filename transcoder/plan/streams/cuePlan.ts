@@ -2,6 +2,7 @@
 // Not in charge of: finding them (transcoder/formats/scte35/cueScan.ts), putting them into the output (transcoder/formats/scte35/cueInjector.ts).
 import type { JobSpec, ServiceSpec } from '#contract/job/jobSpec.ts'
 import type { WarningCode } from '#contract/warningCodes.ts'
+import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { fileContainerOf, fileRules } from '../forms.ts'
 import type { CuePlan } from '../model/plan.ts'
 import type { PlanContext } from '../planContext.ts'
@@ -18,7 +19,6 @@ export interface SourceCues {
   damaged: number
 }
 
-const TICKS = 90_000
 /** Tables of a transport stream, and null packets. */
 const TABLE_PIDS = [0x00, 0x10, 0x11, 0x12, 0x14, 0x1ffb, 0x1fff]
 /** Of segments, which ffmpeg's muxer writes. */
@@ -84,7 +84,7 @@ export function requireFreePid({ pid }: CuePlan, tracks: number, service: Servic
 export function spliceFrames(context: PlanContext, points: Iterable<number>, rate: Rational, grid: Rational): number[] {
   // As the fps filter rounds: a picture goes to the nearest place.
   const steps = framesPerStep(rate, grid)
-  const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS)) * steps)
+  const frames = [...points].map((point) => Math.round((point * grid.num) / (grid.den * TICKS_PER_SECOND)) * steps)
   const distinct = [...new Set(frames)].filter((frame) => frame > 0).toSorted((a, b) => a - b)
   if (distinct.length > MOST_SPLICE_POINTS)
     context.warn({

@@ -1,18 +1,17 @@
 // In charge of: cutting one transport stream of ours into segments: at IDR pictures, or for audio at the nearest frame.
 // Not in charge of: where segments end (cutter.ts), cues (formats/scte35/cueInjector.ts, which runs before).
 import { clockReference, pesStamps, ticksBetween, TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
-import { PACKET_BYTES, PacketReader, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
+import { PACKET_BYTES, PacketReader, PAT_PID, payloadOf, pidOf, startsUnit } from '../../formats/mpegts/packet.ts'
 import { SectionAssembler } from '../../formats/mpegts/section.ts'
 import { isVideo, readPat, readPmt, type ProgramMap } from '../../formats/mpegts/programTables.ts'
 import { joined } from '../../formats/concatBytes.ts'
 import { segmentEnd, ticksOf, type Cadence, type Cut, type Cutter, type KeySpan } from './cutter.ts'
 import { StreamError } from '../../formats/streamError.ts'
-import { hex } from '../../formats/mp4/codecConfig.ts'
+import { hex } from '../../formats/encodeBytes.ts'
 import { missing } from './cmafVideoCutter.ts'
 import { StartCodeScan } from '../../formats/video/keyFrameScan.ts'
 import { SoundEnds } from './audioEnds.ts'
 
-const PAT_PID = 0
 /** The service's name, which no player asks for. */
 const SDT_PID = 0x11
 /** A PMT has 1024 bytes at most. */

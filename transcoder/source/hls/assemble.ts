@@ -8,6 +8,7 @@ import { requireClearFile } from '../encryption/encryptionCheck.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { inputFlags, listInputFlags } from '../../ffmpeg/inputAllowlist.ts'
 import { explainExit } from '../../ffmpeg/exit.ts'
+import { TICKS_PER_SECOND } from '../../formats/mpegts/clock.ts'
 import { FfprobeError, runFfmpeg, runFfprobe, type Programs } from '../../ffmpeg/run.ts'
 import { checkMp4 } from '../../mp4FileCheck.ts'
 import type { Stretch } from './hlsDownload.ts'
@@ -20,7 +21,6 @@ export interface Assembly {
   signal: AbortSignal
 }
 
-const TICKS_PER_SECOND = 90_000
 /** Packets in a transport stream: small ones of sound take most of 188 bytes each. */
 const GROWTH = 4
 const GROWTH_BYTES = 64 * 1024 * 1024

@@ -49,16 +49,16 @@ describe('outputs that are taken', () => {
   })
 })
 
-test('a SIGKILL that is not ours is nobody’s verdict on the media, whoever ran it', async () => {
+test('a SIGKILL from outside is an error of its own, of ffmpeg and of ffprobe', async () => {
   const killed = await script('killed', 'echo frame=1; printf some >&3; kill -KILL $$')
   const take = async (stream: AsyncIterable<Buffer>) => {
     for await (const _chunk of stream) void _chunk
     throw new Error('cut off')
   }
-  const verdict = { code: 'encoder_killed', permanent: false }
-  await expect(runFfmpeg(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(verdict)
-  await expect(runFfmpeg(programs(killed), [], { cwd: space.path, takers: [take] })).rejects.toMatchObject(verdict)
-  await expect(runFfprobe(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(verdict)
+  const error = { name: 'EngineError', reason: 'killed' }
+  await expect(runFfmpeg(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(error)
+  await expect(runFfmpeg(programs(killed), [], { cwd: space.path, takers: [take] })).rejects.toMatchObject(error)
+  await expect(runFfprobe(programs(killed), [], { cwd: space.path })).rejects.toMatchObject(error)
 })
 
 describe('running', () => {

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ProgressPost, ProgressReply } from '#contract/task/protocol.ts'
 import { requireWholeLength } from '../../../../transcoder/analysis/durationCheck.ts'
+import { EngineError } from '../../../../transcoder/ffmpeg/engineError.ts'
 import { scrub, StaleAttempt, toJobError } from '../../../../transcoder/errors.ts'
+import { jobErrors } from '#contract/errorCodes.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { Progress, startHeartbeat } from '../../../../transcoder/pipeline/progress.ts'
 import { grantedThreads, readSettings } from '../../../../transcoder/settings.ts'
@@ -239,6 +241,18 @@ describe('words that leave', () => {
     expect(unknown.code).toBe('internal')
     expect(unknown.message).toContain('TypeError: cannot read [path] of ***')
   })
+})
+
+test.each([
+  ['killed', 'encoder_killed'],
+  ['output_too_large', 'output_too_large'],
+  ['output_broken', 'encoder_failed'],
+] as const)('an engine error “%s” ends a job as %s', (reason, code) => {
+  expect(toJobError(new EngineError(reason, 'It ended.'))).toEqual({ code, message: 'It ended.' })
+})
+
+test('a task whose encoder was killed from outside is tried again', () => {
+  expect(jobErrors.encoder_killed.permanent).toBe(false)
 })
 
 test('a workspace is private, removed, and only dead ones are swept', async () => {
