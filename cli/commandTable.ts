@@ -1,5 +1,7 @@
 // In charge of: which commands there are, and what each of them takes: the one table behind parsing, help and completion.
 // Not in charge of: what they do (main.ts says which function).
+import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
+import { CONTAINERS } from '#contract/containers.ts'
 
 export interface Option {
   type: 'string' | 'boolean'
@@ -66,9 +68,9 @@ export const commands = {
         type: 'string',
         value: 'NAME',
         about: 'output_container',
-        values: ['mp4', 'ts', 'hls', 'silverlight'],
+        values: CONTAINERS,
       },
-      codec: { type: 'string', value: 'NAME', about: 'video_codec', values: ['h.264', 'hevc', 'mpeg2'] },
+      codec: { type: 'string', value: 'NAME', about: 'video_codec', values: WIRE_VIDEO_CODECS },
       mode: { type: 'string', value: 'NAME', about: 'video_bitrate_mode', values: ['vbr', 'cbr', 'qvbr'] },
       'audio-bitrate': { type: 'string', value: 'KBPS', about: 'of stereo aac; default 128' },
       'no-audio': { type: 'boolean', about: 'outputs without audio' },

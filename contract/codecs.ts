@@ -20,6 +20,8 @@ export interface Level {
 interface VideoCodecRules {
   /** As requests name it. */
   wire: string
+  /** As people know it. */
+  title: string
   /** Bitrate that it needs, relative to h.264. */
   bitrateFactor: number
   /** Ascending. */
@@ -50,6 +52,7 @@ interface AudioCodecRules {
 export const videoCodecs = {
   h264: {
     wire: 'h.264',
+    title: 'H.264',
     bitrateFactor: 1,
     // Rec. ITU-T H.264 table A-1, levels 5.2 and 6.2, MaxFS × 256 luma samples, MaxBR × 1250 bit/s (High profile).
     levels: [
@@ -62,6 +65,7 @@ export const videoCodecs = {
   },
   mpeg2: {
     wire: 'mpeg2',
+    title: 'MPEG-2',
     bitrateFactor: 1.5,
     // Rec. ITU-T H.262 tables 8-11 and 8-13, Main profile at Main level and at High level.
     levels: [
@@ -74,6 +78,7 @@ export const videoCodecs = {
   },
   hevc: {
     wire: 'hevc',
+    title: 'HEVC',
     bitrateFactor: 0.6,
     // Rec. ITU-T H.265 tables A.8 and A.9, levels 5.2 and 6.2, Main tier, MaxBR × 1000 bit/s.
     levels: [

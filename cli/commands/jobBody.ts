@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { minimumBitrateKbps } from '#contract/job/rules/videoBitrates.ts'
+import { WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import { UsageError } from '../cliErrors.ts'
 
 export interface OrderFlags {
@@ -25,7 +26,6 @@ export type Body = Record<string, unknown>
 
 /** Above the least that is accepted, which is far from enough for good quality. */
 const GENEROSITY = 2.5
-const BITRATE_CODECS = ['h.264', 'hevc', 'mpeg2'] as const
 /** Seconds: segments of 6 s, and a player can change the rendition at each of their key frames. */
 const STREAMING_GOP = 2
 
@@ -133,7 +133,7 @@ function rendition(written: string, flags: OrderFlags): object {
 
 /** Where the source decides the height, that of 1080p; where it decides the width, of 16:9. */
 function bitrate(width: number, height: number, flags: OrderFlags): number {
-  const codec = BITRATE_CODECS.find((one) => one === flags.codec) ?? 'h.264'
+  const codec = WIRE_VIDEO_CODECS.find((one) => one === flags.codec) ?? 'h.264'
   const lines = height === 0 ? 1080 : height
   const least = minimumBitrateKbps(codec, width === 0 ? Math.round((lines * 16) / 9) : width, lines, 'cbr')
   return Math.ceil((least * GENEROSITY) / 50) * 50

@@ -2,10 +2,12 @@
 // Not in charge of: finding the records (initSegment.ts).
 import { StreamError } from '../streamError.ts'
 import { hex } from '../encodeBytes.ts'
+import type { NalFamily } from '../video/keyFrameScan.ts'
 import { viewOf } from './boxReader.ts'
 
 export interface Coding {
-  family: 'avc' | 'hevc' | 'aac' | 'ac3'
+  /** null for audio. */
+  nalFamily: NalFamily | null
   /** RFC 6381. */
   codec: string
   /** Bytes of the length before each NAL unit; 0 for audio. */
@@ -40,7 +42,7 @@ export function avcFrom(avcC: Uint8Array): Coding {
     }
   }
   return {
-    family: 'avc',
+    nalFamily: 'avc',
     codec: avcName(avcC.subarray(1, 4)),
     nalLengthBytes: (avcC[4]! & 3) + 1,
     codecPrivateData: sets,
@@ -56,7 +58,7 @@ export function avcName(profile: Uint8Array): string {
 export function hevcFrom(hvcC: Uint8Array): Coding {
   if (hvcC.length < 23) throw damaged('hvcC')
   const name = hevcName(hvcC.subarray(1, 13))
-  return { family: 'hevc', codec: name, nalLengthBytes: (hvcC[21]! & 3) + 1, codecPrivateData: '' }
+  return { nalFamily: 'hevc', codec: name, nalLengthBytes: (hvcC[21]! & 3) + 1, codecPrivateData: '' }
 }
 
 /** ISO/IEC 14496-15, annex E.3: the twelve bytes of profile, tier and level, the same in hvcC and in a parameter set. */
@@ -89,7 +91,7 @@ export function aacFrom(esds: Uint8Array): AudioCoding {
   if (config.length < 2 || type === 0 || type === 31 || rate === undefined || channels === undefined)
     throw damaged('AudioSpecificConfig')
   const sound = { channels, sampleRate: rate }
-  return { family: 'aac', codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...sound }
+  return { nalFamily: null, codec: `mp4a.40.${type}`, nalLengthBytes: 0, codecPrivateData: hex(config), ...sound }
 }
 
 /** Down the descriptors of ISO/IEC 14496-1, 7.2.6: ES (3), DecoderConfig (4), DecoderSpecificInfo (5). */
@@ -125,5 +127,5 @@ export function ac3From(dac3: Uint8Array): AudioCoding {
   if (dac3.length < 3 || sampleRate === undefined) throw damaged('dac3')
   const acmod = (dac3[1]! >> 3) & 7
   const channels = AC3_CHANNELS[acmod]! + ((dac3[1]! >> 2) & 1)
-  return { family: 'ac3', codec: 'ac-3', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate }
+  return { nalFamily: null, codec: 'ac-3', nalLengthBytes: 0, codecPrivateData: '', channels, sampleRate }
 }

@@ -1,6 +1,8 @@
 // In charge of: the decoder's buffers that a multiplex must not overflow (ISO/IEC 13818-1, 2.4.2 and 2.14; ETSI TS 101 154; ATSC A/53-3).
 // Not in charge of: keeping to them (streamQueue.ts).
-import type { AudioCodec, VideoCodec } from '../codecs.ts'
+import { codecStringOf } from '../video/annexB.ts'
+import { videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
+import { mpeg2Level } from '../video/mpeg2Level.ts'
 
 /** Of one elementary stream. */
 export interface Limits {
@@ -108,6 +110,8 @@ export function videoLimits(
 }
 
 interface LevelLimits {
+  /** As the stream states it, by itself or in its RFC 6381 name; null = not found. */
+  stated: (bytes: Uint8Array, name: string | null) => number | null
   /** In bits per second; undefined = no such level. */
   rate: (level: number, maxKbps: number) => number | undefined
   /** In bits, of streams without HRD parameters. */
@@ -116,14 +120,17 @@ interface LevelLimits {
 
 const levels: Record<VideoCodec, LevelLimits> = {
   h264: {
+    stated: (_bytes, name) => (name === null ? null : Number.parseInt(name.slice(-2), 16)),
     rate: (level) => (AVC_RATES[level] === undefined ? undefined : AVC_RATES[level] * 1200),
     buffer: (level) => (AVC_BUFFERS[level] ?? AVC_RATES[level] ?? Infinity) * 1200,
   },
   hevc: {
+    stated: (_bytes, name) => (name === null ? null : Number(/\.[LH](\d+)/.exec(name)?.[1] ?? NaN)),
     rate: (level) => (HEVC_RATES[level] === undefined ? undefined : HEVC_RATES[level] * 1000),
     buffer: (level) => (HEVC_BUFFERS[level] ?? HEVC_RATES[level] ?? Infinity) * 1100,
   },
   mpeg2: {
+    stated: mpeg2Level,
     rate: (level, maxKbps) => {
       const highest = MPEG2_RATES[level]
       if (highest === undefined) return undefined
@@ -132,6 +139,11 @@ const levels: Record<VideoCodec, LevelLimits> = {
     // It states its own in any case.
     buffer: () => Infinity,
   },
+}
+
+/** The level in the head of a stream. */
+export function statedLevel(codec: VideoCodec, bytes: Uint8Array): number | null {
+  return levels[codec].stated(bytes, codecStringOf(videoStreams[codec].streamType, bytes))
 }
 
 /** Which system a stream is for, where that is said. */

@@ -2,7 +2,6 @@
 // (T-STD, ISO/IEC 13818-1, 2.4.2), with the clock where it is due, at a constant rate or at the lowest that will do.
 // Not in charge of: taking the encoder's stream apart (accessUnitReader.ts), one stream's buffers (streamQueue.ts), the packets (packetWriter.ts).
 /* oxlint-disable unicorn/no-useless-spread -- fields that belong together stay on one line */
-import { codecStringOf } from '../video/annexB.ts'
 import { frameSamples, videoStreams, type AudioCodec, type VideoCodec } from '../codecs.ts'
 import { withCueStream } from '../scte35/cueStream.ts'
 import { joined } from '../concatBytes.ts'
@@ -12,8 +11,15 @@ import { PACKET_BYTES, PAT_PID } from '../mpegts/packet.ts'
 import { SYSTEM_CLOCK } from './leakyBucket.ts'
 import { CueLane } from './cueQueue.ts'
 import { Lane, timeOf } from './streamQueue.ts'
-import { audioLimits, dataLimits, videoLimits, type Limits, type TsProfile, type VideoLimits } from './bufferLimits.ts'
-import { mpeg2Level } from '../video/mpeg2Level.ts'
+import {
+  audioLimits,
+  dataLimits,
+  statedLevel,
+  videoLimits,
+  type Limits,
+  type TsProfile,
+  type VideoLimits,
+} from './bufferLimits.ts'
 import { PacketWriter } from './packetWriter.ts'
 import { PSIP_PID, writeMgt, writeTvct } from './psip.ts'
 import { Repeats, type Repeated } from './tableRepeater.ts'
@@ -185,8 +191,7 @@ export class Multiplexer {
 
   #start(map: ProgramMap, first: Unit): Running {
     const { video, audio, profile, service, mapPid, videoPid, audioPid, cues } = this.#options
-    const type = map.streams.find(isVideo)!.type
-    const limits = videoLimits(video, levelOf(video.codec, type, first))
+    const limits = videoLimits(video, levelOf(video.codec, first))
     const delay = startDelay(this.#options, limits)
     let track = 0
     const streams: ElementaryStream[] = []
@@ -456,17 +461,10 @@ function spanOf(audio: MultiplexOptions['audio'], lanes: readonly Lane[]): numbe
   return Math.floor(Math.max(SHORTEST_SPAN, Math.min(LONGEST_SPAN, ...longest)))
 }
 
-function levelOf(codec: VideoCodec, streamType: number, { pieces }: Unit): number | null {
+function levelOf(codec: VideoCodec, { pieces }: Unit): number | null {
   const head: Uint8Array[] = []
   for (let bytes = 0, at = 0; bytes < HEAD_BYTES && at < pieces.length; bytes += pieces[at]!.length, at++)
     head.push(pieces[at]!)
   const bytes = joined(head)
-  return levelReaders[codec](bytes, codecStringOf(streamType, bytes))
-}
-
-/** From the stream, or from its RFC 6381 name. */
-const levelReaders: Record<VideoCodec, (bytes: Uint8Array, name: string | null) => number | null> = {
-  h264: (_bytes, name) => (name === null ? null : Number.parseInt(name.slice(-2), 16)),
-  hevc: (_bytes, name) => (name === null ? null : Number(/\.[LH](\d+)/.exec(name)?.[1] ?? NaN)),
-  mpeg2: mpeg2Level,
+  return statedLevel(codec, bytes)
 }

@@ -1,10 +1,11 @@
 // In charge of: whether an access unit begins with a picture that needs no other: IDR of H.264 and of HEVC.
 // Not in charge of: where access units begin (fmp4/, ts/).
 
-type Family = 'avc' | 'hevc'
+/** How NAL units are numbered. */
+export type NalFamily = 'avc' | 'hevc'
 
 /** null = this NAL unit is no part of a picture. */
-function idr(family: Family, header: number): boolean | null {
+function idr(family: NalFamily, header: number): boolean | null {
   if (family === 'avc') {
     const type = header & 31
     return type >= 1 && type <= 5 ? type === 5 : null
@@ -16,7 +17,7 @@ function idr(family: Family, header: number): boolean | null {
 
 /** Looks at NAL units with their length in front, in pieces of any size, up to the first part of a picture. */
 export class LengthScan {
-  readonly #family: Family
+  readonly #family: NalFamily
   readonly #lengthBytes: number
   #skip = 0
   #length = 0
@@ -24,7 +25,7 @@ export class LengthScan {
   /** null = not seen yet. */
   isIdr: boolean | null = null
 
-  constructor(family: Family, lengthBytes: number) {
+  constructor(family: NalFamily, lengthBytes: number) {
     this.#family = family
     this.#lengthBytes = lengthBytes
   }

@@ -74,7 +74,7 @@ export class CmafVideoCutter implements Cutter {
       keys: [],
     }
     this.#fragment = fragment
-    this.#scan = isSync(first!) ? new LengthScan(track.family === 'hevc' ? 'hevc' : 'avc', track.nalLengthBytes) : null
+    this.#scan = isSync(first!) ? new LengthScan(track.nalFamily ?? 'avc', track.nalLengthBytes) : null
     this.#scanLeft = first!.size
     if (this.#scan !== null) {
       const head = this.#moof.length + header.length

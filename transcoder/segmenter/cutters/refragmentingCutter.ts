@@ -131,7 +131,7 @@ export class RegroupCutter implements Cutter {
   }
 
   #requireIdr(sample: Sample, bytes: Uint8Array): void {
-    const scan = new LengthScan(this.track!.family === 'hevc' ? 'hevc' : 'avc', this.track!.nalLengthBytes)
+    const scan = new LengthScan(this.track!.nalFamily ?? 'avc', this.track!.nalLengthBytes)
     scan.push(bytes)
     if (!isSync(sample) || scan.isIdr !== true) throw missing(this.#samples)
   }

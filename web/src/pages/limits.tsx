@@ -1,5 +1,6 @@
 // In charge of: what the service accepts, as GET /api/v0/limits publishes it.
 import { useEffect, useState } from 'preact/hooks'
+import { codecOf, videoCodecs, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { publishedLimits } from '#contract/limits.ts'
 import { readLimits } from '../api/api.ts'
 import { Facts, type Fact } from '../parts/facts.tsx'
@@ -82,9 +83,6 @@ function groupsOf({ quotas, retention_days: kept, ...limits }: Published): [titl
   ]
 }
 
-const CODECS = { 'h.264': 'H.264', hevc: 'HEVC', mpeg2: 'MPEG-2' } as const
-const codecs = Object.keys(CODECS) as (keyof typeof CODECS)[]
-
 function Tables({ limits }: { limits: Published }) {
   return (
     <>
@@ -106,15 +104,15 @@ function Tables({ limits }: { limits: Published }) {
             <thead>
               <tr>
                 <td />
-                {codecs.map((codec) => (
+                {WIRE_VIDEO_CODECS.map((codec) => (
                   <th scope="colgroup" colSpan={3} key={codec}>
-                    {CODECS[codec]}
+                    {videoCodecs[codecOf(codec)].title}
                   </th>
                 ))}
               </tr>
               <tr>
                 <th scope="col">Frame size</th>
-                {codecs.flatMap((codec) =>
+                {WIRE_VIDEO_CODECS.flatMap((codec) =>
                   ['CBR from', 'VBR from', 'up to'].map((bound) => (
                     <th scope="col" key={codec + bound}>
                       {bound}
@@ -129,7 +127,7 @@ function Tables({ limits }: { limits: Published }) {
                   <th scope="row">
                     {size.width} × {size.height}
                   </th>
-                  {codecs.flatMap((codec) => {
+                  {WIRE_VIDEO_CODECS.flatMap((codec) => {
                     const allowed = size[codec]
                     const cells = allowed
                       ? [allowed.minimum.cbr, allowed.minimum.vbr, allowed.maximum]

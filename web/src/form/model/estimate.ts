@@ -1,4 +1,5 @@
 // In charge of: estimates of several sources as one, and the renditions of a plan. Pure.
+import { containerRules, fileContainers } from '#contract/containers.ts'
 import type { Estimate, FileReport, Range } from '#contract/task/dryRunEstimate.ts'
 import type { Members } from './formBody.ts'
 
@@ -45,7 +46,9 @@ export function plannedProfiles(estimate: Estimate, segmented: boolean, containe
     const rung = Math.min(video.width, video.height)
     return [
       {
-        output: segmented ? `video_${rung}p` : `video-${rung}p.${container === 'ts' ? 'ts' : 'mp4'}`,
+        output: segmented
+          ? `video_${rung}p`
+          : `video-${rung}p.${fileContainers[containerRules(container)?.file ?? 'mp4'].extension}`,
         width: 0,
         height: video.height,
         video_bitrate_mode: 'vbr',

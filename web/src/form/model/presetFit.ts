@@ -1,5 +1,6 @@
 // In charge of: how a preset suits a source: whether it can be used, and what of it the source changes. Pure.
 // Not in charge of: the exact plan, which is the dry run's.
+import { codecOf, videoRules, WIRE_VIDEO_CODECS } from '#contract/codecs.ts'
 import type { SourceReport } from '#contract/task/dryRunEstimate.ts'
 import { dimensions } from '../../text/mediaTerms.ts'
 import type { Members } from './formBody.ts'
@@ -67,6 +68,8 @@ export function fitOf(job: Members, source: SourceReport | null): Fit {
   } else if (above.length > 0) {
     notes.push(`Upscales to ${names}: the source is ${shown}.`)
   }
-  if (source.video.hdr && job['video_codec'] !== 'hevc') notes.push('HDR becomes SDR.')
+  const codec = WIRE_VIDEO_CODECS.find((one) => one === job['video_codec'])
+  const keepsHdr = codec !== undefined && videoRules(codecOf(codec)).hasHdr
+  if (source.video.hdr && !keepsHdr) notes.push('HDR becomes SDR.')
   return { reason: null, notes }
 }
