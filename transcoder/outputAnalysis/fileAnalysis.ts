@@ -4,6 +4,7 @@ import type { MediaFacts } from '#contract/task/mediaFacts.ts'
 import { seenCaptions, type Places } from '../analysis/streamDetails.ts'
 import type { Engine } from '../ffmpeg/locate.ts'
 import { checkMp4 } from '../mp4FileCheck.ts'
+import { isMp4 } from '../plan/forms.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Counts } from '../formats/metering/byteCounts.ts'
@@ -43,7 +44,7 @@ export async function fileFacts(engine: Engine, file: FinishedFile, places: Plac
 }
 
 async function countTables({ path, container }: FinishedFile): Promise<Counts | null> {
-  return container === 'mp4' || container === 'm4a' ? countMp4(path, (await checkMp4(path)).boxes) : null
+  return isMp4(container) ? countMp4(path, (await checkMp4(path)).boxes) : null
 }
 
 /** A file that is nothing but its only stream. */

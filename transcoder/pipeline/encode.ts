@@ -19,7 +19,7 @@ import { checkMp4 } from '../mp4FileCheck.ts'
 import type { Cue } from '../formats/scte35/cueScan.ts'
 import { ffmpegArgs } from '../plan/argv/ffmpegArgs.ts'
 import { plannedFiles } from '../plan/model/plannedFiles.ts'
-import { isMultiplexed } from '../plan/forms.ts'
+import { isMp4, isMultiplexed } from '../plan/forms.ts'
 import type { MediaInfo } from '../plan/model/mediaInfo.ts'
 import type { Plan } from '../plan/model/plan.ts'
 import { requiredLength } from '../plan/streams/outputTiming.ts'
@@ -212,9 +212,7 @@ function spawnFfmpeg(
   log.info('ffmpeg starts', { command: printableCommand(engine.ffmpeg, args) })
   const planned = plannedFiles(plan)
   const largest = Math.max(0, ...planned.map((output) => output.expectedBytes))
-  const rewritten = planned.some(
-    (output) => ['mp4', 'm4a'].includes(output.container) && output.headerReserveBytes === null,
-  )
+  const rewritten = planned.some((output) => isMp4(output.container) && output.headerReserveBytes === null)
   const largestBytes = Math.ceil(largest * SIZE_FACTOR + SIZE_EXTRA_BYTES)
   const takers = plan.outputs.flatMap((output, index) =>
     isMultiplexed(output.container)
@@ -310,7 +308,7 @@ function requireGoodExit(result: FfmpegResult, damage: DamageWatch): void {
 /** True when an mp4 with a reservation is broken, which encoding again can mend. Throws for one without. */
 async function hasBrokenReserve(plan: Plan, files: readonly string[]): Promise<boolean> {
   for (const [index, output] of plannedFiles(plan).entries()) {
-    if (output.container !== 'mp4' && output.container !== 'm4a') continue
+    if (!isMp4(output.container)) continue
     const { complete, moovBeforeMdat, problem } = await checkMp4(files[index]!)
     if (complete && moovBeforeMdat) continue
     if (output.headerReserveBytes !== null) return true

@@ -18,6 +18,11 @@ export const fileRules: Readonly<Record<FileContainer, FileRules>> = {
   ts: { isMultiplexed: true, hasService: true, overhead: 1.05 },
 }
 
+/** Its tables can be read, and may be broken. `container`: of any planned file. */
+export function isMp4(container: string): boolean {
+  return container === 'mp4' || container === 'm4a'
+}
+
 /** `container`: of any planned file, audio files included. */
 export function isMultiplexed(container: string | undefined): boolean {
   return FILE_CONTAINERS.some((known) => known === container && fileRules[known].isMultiplexed)

@@ -14,7 +14,7 @@ import { toNumber } from '../formats/rational.ts'
 import { outputLength, outputStart, videoOffset } from './streams/outputTiming.ts'
 import { isUntouched, outputColor, readPicture, withoutConversion } from './video/color.ts'
 import { isDolbyDigital } from './codecs.ts'
-import { fileContainerOf, fileRules, segmentForms } from './forms.ts'
+import { fileContainerOf, fileRules, isMp4, segmentForms } from './forms.ts'
 import { planGeometry, upright } from './video/geometry.ts'
 import { planLogo } from './video/logoPlacement.ts'
 import { ALL_FEATURES, type EngineFeatures } from './model/engineFeatures.ts'
@@ -105,7 +105,7 @@ export function planJob(
           subtitleKbps(subtitles)
         : null
     const durationSeconds = lengthWith(audio)
-    const headerReserveBytes = container === 'mp4' ? headerReserve(durationSeconds, plan, audio) : null
+    const headerReserveBytes = isMp4(container) ? headerReserve(durationSeconds, plan, audio) : null
     return {
       profile: profile.index,
       path: outputPath(spec, profile, profile.rung ?? plan.height),

@@ -9,6 +9,7 @@ import {
   type UploadRequest,
 } from '#contract/task/protocol.ts'
 import type { Door } from '../taskApi/taskClient.ts'
+import { isMp4 } from '../plan/forms.ts'
 import type { PlannedFile } from '../plan/model/plannedFiles.ts'
 import { TaskError } from '#contract/taskError.ts'
 import { FileDigest } from './fileDigest.ts'
@@ -26,7 +27,7 @@ const MDAT_HEADER_BYTES = 4096
 
 export function finalityOf(container: PlannedFile['container'], headerReserveBytes: number | null): Finality {
   // A transport stream, and bare audio frames: nothing behind the end is ever touched again.
-  if (container !== 'mp4' && container !== 'm4a') return { kind: 'appended' }
+  if (!isMp4(container)) return { kind: 'appended' }
   if (headerReserveBytes === null) return { kind: 'rewritten' }
   return { kind: 'reserved', headBytes: headerReserveBytes + MDAT_HEADER_BYTES }
 }

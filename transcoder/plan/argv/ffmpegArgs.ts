@@ -1,6 +1,7 @@
 // In charge of: spelling a plan as the arguments of one ffmpeg process: one decode, as many encodes as there are outputs.
 // Not in charge of: deciding anything, running anything.
 /* oxlint-disable unicorn/no-useless-spread -- a flag and its value stay on one line, under their reason */
+import type { FileContainer } from '#contract/containers.ts'
 import { audioEncoder, mp4Tag, videoEncoder } from './encoderArgs.ts'
 import { audioFilters, logoFilters, overlay, videoFilters } from './filters.ts'
 import { shareFilters } from './filterGraph.ts'
@@ -183,7 +184,7 @@ function outputArgs(plan: Plan, output: OutputPlan, position: number, cores: num
     ...videoEncoder(plan, output.video, cores),
     ...output.audio.flatMap(audioEncoder),
     ...subtitles(plan),
-    ...(output.container === 'mp4' ? mp4(output) : encoderStream),
+    ...muxers[output.container](output),
   ]
 }
 
@@ -206,6 +207,12 @@ function subtitles({ subtitles: copied = [] }: Plan): string[] {
       languages === null ? [] : [`-metadata:s:s:${order}`, `language=${languages}`],
     ),
   ]
+}
+
+/** Transport streams are multiplexed again by this process. */
+const muxers: Readonly<Record<FileContainer, (output: OutputPlan) => readonly string[]>> = {
+  mp4,
+  ts: () => encoderStream,
 }
 
 function mp4(output: OutputPlan): string[] {
