@@ -1,6 +1,6 @@
 // In charge of: the error that ends a task: a stable code, a sentence, and the parameter that it is about.
 // Not in charge of: the codes (errorCodes.ts), what is removed from it before it leaves the process (transcoder/errors.ts).
-import type { JobErrorCode } from './errorCodes.ts'
+import { jobErrors, type JobErrorCode } from './errorCodes.ts'
 
 /** It becomes `status.error`. */
 export class TaskError extends Error {
@@ -19,5 +19,10 @@ export class TaskError extends Error {
     this.code = code
     this.field = options.field
     this.details = options.details
+  }
+
+  /** True when another attempt would fail in the same way. */
+  get permanent(): boolean {
+    return jobErrors[this.code].permanent
   }
 }
